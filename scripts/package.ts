@@ -1,13 +1,13 @@
-// `npm run package`: the SDK or a program as tarballs that npm installs outside this repository, one
-// for it and one for each of our packages that it depends on, or the release of the market itself.
+// `npm run package`: the SDK and programs as tarballs that npm installs outside this repository, one
+// for each and one for each of our packages that they depend on, or the release of the market itself.
 
 import { resolve } from 'node:path';
 import { Misused, parsed, runCommand } from '@parley/host/command.ts';
-import { faces, type Packed, pack } from './tarballs.ts';
+import { faces, type Packed, packAll } from './tarballs.ts';
 
 const wanted = [...faces, 'server'] as const;
 
-const usage = `usage: npm run package -- ${wanted.join('|')} [--out FOLDER] [--json]
+const usage = `usage: npm run package -- ${wanted.join('|')} ... [--out FOLDER] [--json]
   server         the market, for a host without npm: docs/release.md
   --out FOLDER   instead of the current one
 The same sources give the same bytes. Exit status: 0 built, 1 not built, 2 not understood.`;
@@ -20,21 +20,29 @@ function understand(args: string[]) {
   } as const;
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
-  const [name, ...more] = positionals;
-  const room = wanted.find((each) => each === name);
-  if (room === undefined || more.length > 0) {
-    throw new Misused(`a package is ${wanted.join(' or ')}, not "${positionals.join(' ')}"`);
-  }
+  const rooms = positionals.map((name) => {
+    const room = wanted.find((each) => each === name);
+    if (room === undefined) throw new Misused(`a package is ${wanted.join(' or ')}, not "${name}"`);
+    return room;
+  });
+  if (rooms.length === 0) throw new Misused(`name a package: ${wanted.join(' or ')}`);
   if (values.out === '') throw new Misused('--out wants a folder');
-  return { room, out: resolve(values.out ?? '.'), json: values.json ?? false };
+  return {
+    rooms: [...new Set(rooms)],
+    out: resolve(values.out ?? '.'),
+    json: values.json ?? false,
+  };
 }
 
 async function run({
-  room,
+  rooms,
   out,
   json,
 }: NonNullable<ReturnType<typeof understand>>): Promise<number> {
-  const made = room === 'server' ? [await release(out)] : await pack(room, out);
+  const programs = rooms.filter((room) => room !== 'server');
+  const packed = programs.length === 0 ? [] : await packAll(programs, out);
+  const made = new Set(packed.flat());
+  if (rooms.includes('server')) made.add(await release(out));
   for (const { files, ...facts } of made) {
     const { file, bytes, unpackedBytes, sha256 } = facts;
     const size = `${bytes} bytes, unpacked ${unpackedBytes} in ${files.length} files`;

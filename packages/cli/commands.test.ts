@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmod, chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,13 @@ import {
   note,
   passphraseOf,
 } from '@parley/trader/io.ts';
-import { chosenProfile, mustBePrivate, placesOf, writePrivate } from '@parley/trader/places.ts';
+import {
+  chosenProfile,
+  foldersOf,
+  mustBePrivate,
+  placesOf,
+  writePrivate,
+} from '@parley/trader/places.ts';
 import { type Profile, readProfile, writeProfile } from '@parley/trader/profile.ts';
 import { openSession } from '@parley/trader/session.ts';
 import { tableOf } from '@parley/trader/show.ts';
@@ -334,6 +340,34 @@ test('files are private, are never half written, and a key is never written over
   assert.equal(await chosenProfile(env, undefined), 'one');
   await writePrivate(placesOf(env, 'two').profileFile, '{}');
   await assert.rejects(chosenProfile(env, undefined), failing('needs_you', /one, two/));
+});
+
+test('a profile or account that cannot be read is named, with what to do', async () => {
+  const env = { HOME: join(dir, 'damaged') };
+  const { profileFile, account } = placesOf(env, 'one');
+  for (const [file, text, status, why] of [
+    [profileFile, '', 9, /one\.json: it is no JSON/],
+    [profileFile, '{"market":', 9, /one\.json: it is no JSON/],
+    [profileFile, '{"network":"later"}', 9, /one\.json: market: .*; network: /],
+    [profileFile, null, 9, /one\.json cannot be read: a folder has its name/],
+    [account, '{"market"', 9, /account\.json is damaged: "parley login" writes it anew/],
+    [account, 'null', 9, /account\.json is damaged/],
+    [account, '{"market":"x","key":"k"}', 9, /account\.json is damaged/],
+  ] as const) {
+    await writePrivate(profileFile, writeProfile(profile));
+    if (text === null) {
+      await rm(profileFile);
+      await mkdir(profileFile);
+    } else await writePrivate(file, text);
+    const { io, said } = ioOf({ env });
+    assert.equal(await runParley(['webhooks', 'list'], io), status, said.err);
+    assert.match(said.err, why);
+    if (text === null) await rm(profileFile, { recursive: true });
+  }
+  const { config } = foldersOf(env);
+  await rm(config, { recursive: true });
+  await writePrivate(config, '');
+  await assert.rejects(chosenProfile(env, undefined), /ENOTDIR/, 'not that there is none');
 });
 
 test('deliveries are received, verified and printed, and no other ones', async () => {

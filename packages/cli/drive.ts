@@ -1,7 +1,7 @@
 // Drives many swaps at once, and tells how each goes: a line for each change.
 
 import type { ParleyClient } from '@parley/sdk/client.ts';
-import { doubtsAfter, type ToldDoubt, timedText } from '@parley/sdk/settle/told.ts';
+import { doubtsAfter, type ToldDoubt } from '@parley/sdk/settle/told.ts';
 import { type Outcome, remainsWords, type SettleState, type Shown } from '@parley/sdk/settle.ts';
 import { givenLeg } from '@parley/sdk/trade.ts';
 import {
@@ -244,10 +244,9 @@ function teller(
   return {
     progress: ({ step, state: entered, leg, txid, text, code }) => {
       state = entered;
-      const said = timedText(text);
       if (cli.json) {
         tell(cli, { swapId, at: session.now(), state, step, leg, txid, text, code }, '');
-      } else say(`${said}${txid === null ? '' : `  ${txid}`}`);
+      } else say(`${text}${txid === null ? '' : `  ${txid}`}`);
     },
     shown: (shown) => {
       now.set(swapId, { state, shown });

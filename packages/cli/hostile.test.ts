@@ -40,7 +40,7 @@ test('claims do not wait for a list of swaps that is none', async () => {
   const named = { market, productName: 'Parley', shortName: 'parley', network: 'dev' } as const;
   await writePrivate(profileFile, writeProfile({ ...named, chains: {}, keyFile }));
   await writePrivate(keyFile, words);
-  await writePrivate(account, JSON.stringify({ market, key: 'k' }));
+  await writePrivate(account, JSON.stringify({ market, key: 'k', addresses: {} }));
   const { io, said } = testIo(home);
   try {
     let status: number;
@@ -64,7 +64,7 @@ test('claims do not wait for a list of swaps that is none', async () => {
     }
     await writePrivate(account, '{');
     assert.equal(await runParley(['settle'], io), 0, said.err);
-    assert.match(said.err, /is no JSON.*claims and refunds go on/);
+    assert.match(said.err, /is damaged.*claims and refunds go on/);
   } finally {
     server.close();
   }

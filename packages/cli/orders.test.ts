@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -156,6 +156,7 @@ test('coins of an acceptance of an earlier run are not promised to another trade
       signed: {},
       own,
       kept: new Map([[kept.id, kept]]),
+      unread: new Map(),
       mayAsk: true,
       phases: phasesOf(2),
     } as never,
@@ -165,6 +166,32 @@ test('coins of an acceptance of an earlier run are not promised to another trade
   await desk.end();
   assert.equal(code, 'lacking', sentence ?? '');
   assert.match(sentence ?? '', /beside 10 evm:USD of other swaps/);
+});
+
+test('a trade whose file is damaged is not traded again, and holds up no other', async () => {
+  const csv = join(home, 'two.csv');
+  const rowOf = (id: string) => `${id},sell,0.01,btc,usd@evm,640`;
+  await writeFile(
+    csv,
+    `id,side,amount,base,quote,at_least\n${['told', 'bad'].map(rowOf).join('\n')}\n`,
+  );
+  const file = join(session.places.data, 'orders', 'id-bad.json');
+  for (const [damage, why] of [
+    [() => writeFile(file, '{"id":"id-b'), /id-bad.json is damaged: look at "parley swaps"/],
+    [() => mkdir(file), /id-bad.json cannot be read: a folder has its name/],
+  ] as const) {
+    await endedOrder('told');
+    await damage();
+    const batch = await parley('trade', '--from-file', csv, '--at-once', '2');
+    assert.equal(batch.status, 9, batch.err);
+    assert.match(batch.out, /told +received .*\n?/);
+    assert.match(batch.out, why);
+    await endedOrder('told');
+    const again = await parley('trade', 'resume');
+    assert.deepEqual([again.status, again.out.includes('received')], [9, true], again.err);
+    assert.match(again.err, why);
+    await rm(file, { recursive: true });
+  }
 });
 
 const head = 'id,side,amount,base,quote,at_least,at_most,wait,settled';

@@ -7,6 +7,7 @@ import { mayBeFunded } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
 import { type OwnAsset, pinnedAsset, shownAmount } from '@parley/trader/assets.ts';
 import type { Ended, Swap } from '@parley/trader/driving.ts';
+import { endedOf } from '@parley/trader/ended.ts';
 import { type FailureClass, needsYou, statuses, toldOf } from '@parley/trader/failures.ts';
 import { type Cli, failed, mustConfirm, tell } from '@parley/trader/io.ts';
 import { acceptOffer, mustHold } from '@parley/trader/orders/accept.ts';
@@ -14,7 +15,7 @@ import { type AgreedOrder, type Asking, agreedOn } from '@parley/trader/orders/a
 import { type KeptOrder, readOrder } from '@parley/trader/orders/kept.ts';
 import { directionOf, type Order, orderWords } from '@parley/trader/orders/order.ts';
 import type { Session, SignedIn, Unlocked } from '@parley/trader/session.ts';
-import { dueSwaps, endedOf } from '@parley/trader/swaps.ts';
+import { dueSwaps } from '@parley/trader/swaps.ts';
 import { type Desk, openDesk } from './drive.ts';
 import { type Phases, tellerOf } from './order-lines.ts';
 
@@ -43,6 +44,8 @@ export type Trading = {
   readonly own: Unlocked;
   /** One that is open or done already, by its id. */
   readonly kept: ReadonlyMap<string, KeptOrder>;
+  /** Why the file of one cannot be read, by its id: it may have been traded, so it is not now. */
+  readonly unread: ReadonlyMap<string, unknown>;
   /** Whether new requests may be posted. */
   readonly mayAsk: boolean;
   readonly phases: Phases;
@@ -84,6 +87,7 @@ export function openOrderDesk(cli: Cli, trading: Trading) {
   const run = async (order: Order): Promise<Result> => {
     let kept = trading.kept.get(order.id) ?? null;
     try {
+      if (trading.unread.has(order.id)) throw trading.unread.get(order.id);
       const asking = askingOf(cli, trading, desk, { order, promise, promises, promised, inTurn });
       if (kept?.swapId == null) {
         if (trading.mayAsk && kept === null) await mustHold({ session, own, promised }, order);

@@ -44,7 +44,8 @@ async function profileWith(
   const profile: Profile = { ...named, market, network: 'dev', chains, keyFile };
   await writePrivate(profileFile, writeProfile(profile));
   await writePrivate(keyFile, words);
-  if (market !== named.market) await writePrivate(account, JSON.stringify({ market, key: 'k' }));
+  if (market !== named.market)
+    await writePrivate(account, JSON.stringify({ market, key: 'k', addresses: {} }));
   const kept = await fileStore(store);
   const record = keptRecord('taker');
   const funding = { txid: 'ab'.repeat(32), raw: '00' };

@@ -52,8 +52,9 @@ export async function mustHaveChains(
   const missing = new Map<ChainKey, string[]>();
   for (const { threadId, swapId, end } of deals) {
     if (end !== null) continue;
-    const record = swapId === null ? null : await store.getSwap(swapId);
-    const trade = record?.trade ?? (await store.getTrade(threadId));
+    // A record that cannot be read keeps no other swap from being settled.
+    const record = swapId === null ? null : await store.getSwap(swapId).catch(() => null);
+    const trade = record?.trade ?? (await store.getTrade(threadId).catch(() => null));
     for (const { chain } of trade === null ? [] : [trade.base, trade.quote]) {
       const what = swapId === null ? `thread ${threadId}` : `swap ${swapId}`;
       if (!named.has(chain)) missing.set(chain, [...(missing.get(chain) ?? []), what]);

@@ -2,16 +2,30 @@
 // crashes, and a log without the keys of its nodes.
 
 import assert from 'node:assert/strict';
-import { chmod, type FileHandle, mkdtemp, open, readlink, rm, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  readlink,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { fileStore } from '@parley/sdk/stores/file.ts';
+import { keptRecord } from '@parley/sdk/testing/honest.ts';
 import { modeOf } from './control.ts';
-import { type Deal, openJournal } from './journal.ts';
+import { type Deal, type OpenedJournal, openJournal } from './journal.ts';
 import { readKey } from './keys.ts';
 import { openLog } from './log.ts';
-import { dealOf } from './testing/stage.ts';
+import { mendDeals } from './mending.ts';
+import { keyFor } from './session.ts';
+import { btc, dealOf, pair, sol } from './testing/stage.ts';
 
 let dir: string;
 before(async () => {
@@ -99,11 +113,92 @@ test('the journal has each deal as it was kept last, until a week after its end'
   await later.close();
   const still = await openJournal(dir, () => 400 + week, first);
   assert.equal(still.deals.size, 2, 'nor one before a week after what is left may be refunded');
-  await writeFile(join(dir, 'deals', 't2.json'), '{');
-  await assert.rejects(
-    openJournal(dir, () => 0, first),
-    /deal t2 is damaged/,
+});
+
+test('a damaged deal is put together again by the ledger or the trade, and any other stops new ones', async (t) => {
+  const own = await mkdtemp(join(tmpdir(), 'parley-maker-mending-'));
+  t.after(() => rm(own, { recursive: true }));
+  const deals = join(own, 'deals');
+  const store = await fileStore(own);
+  const opened = () => openJournal(own, () => 1_000, first);
+  const ended: Deal = { ...deal, threadId: 'ended', swapId: 's9', end: 'received', endedAt: 900 };
+  const journal = await opened();
+  await journal.keep(ended);
+  await journal.close();
+  // As the taker of one that sells SOL for a bitcoin, which the pair has the other way around.
+  const pinned = { id: 'x', token: null, decimals: 8, highValueFrom: null };
+  const { trade } = keptRecord('maker', {});
+  await store.putTrade({
+    ...trade,
+    threadId: 'open',
+    direction: 'sell_base',
+    base: { ...pinned, chain: 'solana' },
+    baseAmount: 40n,
+    quote: { ...pinned, chain: 'bitcoin' },
+    quoteAmount: 2n,
+  });
+  await writeFile(join(deals, 'ended.json'), '');
+  // As an older version has named it.
+  await store.putTrade({ ...trade, threadId: 'Older' });
+  await writeFile(join(deals, 'Older.json'), '');
+  await writeFile(join(deals, 'open.json'), '{"threadId":"op');
+  await mkdir(join(deals, 'folder.json'));
+  await writeFile(join(deals, 'zeros.json'), '\0'.repeat(4_096));
+  const some = { store: own, assets: [btc, sol], pairs: [pair], markets: [{ url: first }] };
+  const config = { ...some, hedge: {} };
+  const log = openLog(new PassThrough().resume(), () => 0);
+  const mend = (of: OpenedJournal) =>
+    mendDeals({ config: config as never, store, journal: of, log });
+  const killed = { ...(await opened()), keep: () => Promise.reject(new Error('killed')) };
+  assert.equal(await mend(killed), 5);
+  const mended = await opened();
+  assert.equal(mended.damaged.length, 5, 'a full disk forgets no deal');
+  assert.equal(await mend(mended), 2);
+  const again = await opened();
+  assert.deepEqual(again.deals.get('ended'), ended);
+  assert.equal(again.deals.get('Older')?.rfqId, trade.rfqId);
+  const { takerId, rfqId, acceptedAt } = trade;
+  assert.deepEqual(again.deals.get('open'), {
+    market: first,
+    threadId: 'open',
+    rfqId,
+    takerId,
+    pair: 'btc/sol',
+    gives: 'base',
+    base: 2n,
+    quote: 40n,
+    acceptedAt,
+    swapId: null,
+    end: null,
+    endedAt: null,
+    hedged: true,
+  });
+  assert.equal(await readFile(join(deals, 'open.json.damaged'), 'utf8'), '{"threadId":"op');
+  assert.deepEqual(
+    again.damaged.map(({ file }) => file).sort(),
+    ['folder', 'zeros'].map((name) => join(deals, `${name}.json`)),
   );
+});
+
+test('an API key that cannot be read is none, and one that others may read is refused', async (t) => {
+  const own = await mkdtemp(join(tmpdir(), 'parley-maker-key-'));
+  t.after(() => rm(own, { recursive: true }));
+  const file = join(own, 'market-key.json');
+  const written = JSON.stringify({ key: 'k', url: first, expiresAt: '' });
+  for (const [text, mode, found] of [
+    [written, 0o600, 'k'],
+    [written.slice(0, 9), 0o600, null],
+    ['null', 0o600, null],
+    [written, 0o644, /has mode 0644/],
+  ] as const) {
+    await writeFile(file, text);
+    await chmod(file, mode);
+    if (found instanceof RegExp) await assert.rejects(keyFor(own, first), found);
+    else assert.equal(await keyFor(own, first), found);
+  }
+  await rm(file);
+  await mkdir(file);
+  assert.equal(await keyFor(own, first), null);
 });
 
 test('a switch that cannot be read is on', async () => {

@@ -1,14 +1,13 @@
 // The deals that the maker has agreed to, a file each beside the store of the SDK, on disk before
 // they are acted on.
 
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChainKey } from '@parley/core/families.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
+import { messageOf } from '@parley/sdk/errors.ts';
 import { idShape } from '@parley/sdk/stores/entries.ts';
 import { jsonOf } from '@parley/trader/io.ts';
-import { readUpTo, writePrivate } from '@parley/trader/places.ts';
-import { namesIn } from '@parley/trader/swaps.ts';
+import { namedFiles } from '@parley/trader/named-files.ts';
 import { addToLedger } from './history/ledger.ts';
 import type { Price } from './rules/price.ts';
 
@@ -60,32 +59,38 @@ export type Journal = {
   close(): Promise<void>;
 };
 
+export type OpenedJournal = Journal & {
+  /** Files that could not be read as this process began. Their deals may be open. */
+  readonly damaged: readonly Damaged[];
+};
+
 /** A deal that ended this long ago is forgotten. */
 const forgottenSeconds = 7 * 86_400;
 
-const folderIn = (dir: string) => join(dir, 'deals');
+const dealsIn = (dir: string) => namedFiles(join(dir, 'deals'));
 
-/**
- * By thread. `firstMarket` has the deals that name none, written when a maker had one market.
- * Throws where a file is no deal, since the maker could not know its open deals.
- */
-export async function readJournal(dir: string, firstMarket = ''): Promise<Map<string, Deal>> {
-  const folder = folderIn(dir);
+/** A file that is no deal: half of one, one that others alone may read, a folder in its place. */
+export type Damaged = { readonly threadId: string; readonly file: string; readonly why: string };
+
+/** By thread. `firstMarket` has the deals that name none, written when a maker had one market. */
+export async function readJournal(
+  dir: string,
+  firstMarket = '',
+  damaged: Damaged[] = [],
+): Promise<Map<string, Deal>> {
+  const { ids, read, placeOf } = dealsIn(dir);
   const deals = new Map<string, Deal>();
-  for (const name of await namesIn(folder)) {
-    const deal = mustBeDeal((await readUpTo(join(folder, `${name}.json`))) ?? '', name);
-    const { market = firstMarket }: Partial<Deal> = deal;
-    deals.set(deal.threadId, { ...deal, market });
+  for (const threadId of await ids()) {
+    try {
+      const deal = dealIn((await read(threadId)) ?? '');
+      if (deal.threadId !== threadId) throw new Error(`it is of thread ${deal.threadId}`);
+      const { market = firstMarket }: Partial<Deal> = deal;
+      deals.set(threadId, { ...deal, market });
+    } catch (error) {
+      damaged.push({ threadId, file: await placeOf(threadId), why: messageOf(error) });
+    }
   }
   return deals;
-}
-
-function mustBeDeal(text: string, name: string): Deal {
-  try {
-    return dealIn(text);
-  } catch (cause) {
-    throw new Error(`the file of deal ${name} is damaged`, { cause });
-  }
 }
 
 /** As `jsonOf` wrote it. Throws where the text is no deal. */
@@ -112,17 +117,19 @@ export async function openJournal(
   dir: string,
   now: () => UnixSeconds,
   firstMarket: string,
-): Promise<Journal> {
-  const deals = await readJournal(dir, firstMarket);
-  const fileOf = (threadId: string) => {
+): Promise<OpenedJournal> {
+  const damaged: Damaged[] = [];
+  const deals = await readJournal(dir, firstMarket, damaged);
+  const files = dealsIn(dir);
+  const mustBeName = (threadId: string) => {
     // Ids come from a market.
-    if (idShape.test(threadId)) return join(folderIn(dir), `${threadId}.json`);
+    if (idShape.test(threadId)) return;
     throw new Error(`"${threadId.slice(0, 80)}" cannot be the name of a deal`);
   };
   const forget = async () => {
     for (const { threadId, endedAt, remainsFrom = 0 } of [...deals.values()]) {
       if (endedAt === null || now() - Math.max(endedAt, remainsFrom) <= forgottenSeconds) continue;
-      await rm(fileOf(threadId), { force: true });
+      await files.remove(threadId);
       deals.delete(threadId);
     }
   };
@@ -130,14 +137,16 @@ export async function openJournal(
   let queue: Promise<void> = Promise.resolve();
   return {
     deals,
+    damaged,
     keep: (deal) => {
       const run = queue.then(async () => {
+        mustBeName(deal.threadId);
         mustBeOwn(deal, deals);
         // First: after a crash in between it ends once more, and its last line counts.
         if (deal.endedAt !== null && deal.swapId !== null) {
           await addToLedger(dir, deal.endedAt, jsonOf(deal));
         }
-        await writePrivate(fileOf(deal.threadId), jsonOf(deal));
+        await files.write(deal.threadId, jsonOf(deal));
         deals.set(deal.threadId, deal);
         if (deal.endedAt !== null) await forget();
       });

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { ParleyApiError } from '@parley/sdk/errors.ts';
 import type { PublishLevels } from '@parley/sdk/types.ts';
 import { createLevels } from './levels.ts';
+import type { Log } from './log.ts';
 import type { Mode } from './rules/decide.ts';
 import { limits, pair, partsOf, pricedPair } from './testing/stage.ts';
 
@@ -25,8 +26,13 @@ function stage(sols?: bigint, of = pair) {
     if (at.refuses === 0) return;
     throw new ParleyApiError({ status: at.refuses, code: 'no', message: 'no' });
   };
+  const lines: string[] = [];
+  const debug: Log['debug'] = (event, { published } = {}) => {
+    if (event === 'levels') lines.push(`debug ${published}`);
+  };
   const levels = createLevels({
     ...parts,
+    log: { ...parts.log, debug },
     limits,
     pairs: [{ ...of, levels: [1_000_000n, 10_000_000n] }],
     feed: () => ({ state: () => (at.live ? 'live' : 'connecting') }),
@@ -49,7 +55,7 @@ function stage(sols?: bigint, of = pair) {
     await levels.look();
     return heard.splice(0);
   };
-  return { at, look, levels, heard, leasts };
+  return { at, look, levels, heard, leasts, lines };
 }
 
 const bids = 'bid 1000000 3960000000, bid 10000000 39600000000';
@@ -70,6 +76,15 @@ test('levels are published on a clean table, again before they end, and when the
   at.price = null;
   assert.deepEqual(await look(), ['none']);
   assert.deepEqual(await look(), []);
+});
+
+test('the log says how many levels there are when that changes, and not each time', async () => {
+  const { at, look, lines } = stage();
+  for (const price of ['400', '410', '420', null, null, '400']) {
+    at.price = price;
+    await look();
+  }
+  assert.deepEqual(lines, ['debug 4', 'debug 0', 'debug 4']);
 });
 
 test('a level has the spread of its size and of what is held, from the size on that has it', async () => {
@@ -116,6 +131,12 @@ test('after a refusal it rests; what has no answer is withdrawn before anything 
   assert.deepEqual(await look(), []);
   at.ms = 80_000;
   assert.deepEqual(await look(), [both]);
+  at.ms = 125_000;
+  at.refuses = 409;
+  await look();
+  at.refuses = 0;
+  at.ms = 124_999;
+  assert.deepEqual(await look(), [both], 'a clock that was set back lengthens no rest');
   at.ms = 130_000;
   at.refuses = 503;
   await look();

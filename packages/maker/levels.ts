@@ -87,11 +87,15 @@ export function createLevels(input: LevelsInput) {
     const baseAssetId = idOf(pair.base.name) ?? '';
     const quoteAssetId = idOf(pair.quote.name) ?? '';
     const untilMs = now() + limits.levelSeconds * 1_000;
+    const before = told.get(pair.name)?.levels;
     // The entry goes whether or not the request succeeds.
     told.delete(pair.name);
     await client.publishLevels({ baseAssetId, quoteAssetId, levels }, { signal: limit() });
     told.set(pair.name, { levels, untilMs });
-    log.info('levels', { pair: pair.name, published: levels.length });
+    // Prices move all the time: that their number has changed is news.
+    if (before?.length !== levels.length) {
+      log.debug('levels', { pair: pair.name, published: levels.length });
+    }
     return true;
   };
 
@@ -118,7 +122,9 @@ export function createLevels(input: LevelsInput) {
       if (pairs.length === 0) return;
       const isOpen = mode() === 'open';
       // Withdrawing waits for nothing.
-      if (isOpen && now() < restUntilMs) return;
+      // Longer than a rest only by a clock that was set back.
+      const restMsLeft = restUntilMs - now();
+      if (isOpen && restMsLeft > 0 && restMsLeft <= restMs) return;
       try {
         if (!isOpen) return await withdraw();
         if (feed()?.state() !== 'live') {

@@ -13,7 +13,7 @@ import { type Config, ConfigError, parseConfig } from './config/config.ts';
 import { modeOf, turn, type Verb, verbs } from './control.ts';
 import { historyAsked } from './history/asked.ts';
 import { history } from './history/history.ts';
-import { readJournal } from './journal.ts';
+import { type Damaged, readJournal } from './journal.ts';
 import { backtested, record } from './paper/commands.ts';
 import { runDry } from './paper/dry-run.ts';
 import { runPaper } from './paper/run.ts';
@@ -21,6 +21,7 @@ import { type How, runMaker } from './run.ts';
 import { greetingOf } from './watching/greeting.ts';
 import { watch } from './watching/watch.ts';
 import { withdraw, withdrawAsked } from './withdrawing/withdraw.ts';
+import { openOnes } from './withdrawing/withdrawal.ts';
 
 const usage = `usage: parley-maker CONFIG [run]    quotes, accepts and settles, until SIGTERM
        parley-maker CONFIG run --paper      posts nothing, needs no keys: an inventory of paper
@@ -205,7 +206,8 @@ async function run(asked: Asked, how: How): Promise<number> {
 }
 
 async function status({ store, markets }: Config): Promise<number> {
-  const journal = await readJournal(store, markets[0]?.url ?? '');
+  const faults: Damaged[] = [];
+  const journal = await readJournal(store, markets[0]?.url ?? '', faults);
   const deals = [...journal.values()].filter(({ end }) => end === null);
   const open = deals.map(({ market, threadId, swapId, pair, acceptedAt }) => {
     return {
@@ -216,7 +218,9 @@ async function status({ store, markets }: Config): Promise<number> {
       acceptedAt: new Date(acceptedAt * 1_000).toISOString(),
     };
   });
-  say(JSON.stringify({ mode: await modeOf(store), open }));
+  const withdrawals = await openOnes(store);
+  const damaged = [...faults, ...withdrawals.damaged].map(({ file, why }) => ({ file, why }));
+  say(JSON.stringify({ mode: await modeOf(store), open, ...(damaged.length > 0 && { damaged }) }));
   return 0;
 }
 

@@ -1,10 +1,9 @@
 // One market of a maker: its session, what is promised on it, and trading on it until the maker
 // stops. Chains, balances, prices, journal and limits are those of all markets.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Millis } from '@parley/core/nominal.ts';
 import { type ParleyClient, parleyClient } from '@parley/sdk/client.ts';
-import { codeOf, messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
+import { ParleyApiError } from '@parley/sdk/errors.ts';
 import type { BookChange, FeedEvent, MakerFeed } from '@parley/sdk/feed.ts';
 import type { Store } from '@parley/sdk/stores/store.ts';
 import { createAccepting } from './accepting.ts';
@@ -22,7 +21,7 @@ import { bookMs, createQuoting } from './quoting.ts';
 import { repeating } from './repeating.ts';
 import type { Mode } from './rules/decide.ts';
 import type { Commitment } from './rules/inventory.ts';
-import { keyFor, openSession, pinAssets, type Session } from './session.ts';
+import { keyFor, openSession, type Session, signedIn } from './session.ts';
 import type { Settling } from './settling.ts';
 import type { Stock } from './stock.ts';
 import { createTurns } from './turns.ts';
@@ -30,8 +29,6 @@ import type { Undo } from './undo.ts';
 
 const renewMs = 3_600_000;
 const adoptMs = 300_000;
-/** Between two tries to sign in. */
-const againMs = 5_000;
 
 /** All markets share these. */
 export type Shared = {
@@ -126,7 +123,16 @@ export async function tradeOn(
   const { log, metrics, promises, mode } = desk;
   const { limits } = config;
   const every = repeating({ log, failures: metrics.failures, signal });
-  const { userId, assets } = await signedIn(shared, desk, session);
+  const isAlone = config.markets.length === 1;
+  const { userId, assets } = await signedIn(session, {
+    assets: config.assets,
+    log,
+    signal,
+    // Several markets need not list the same assets.
+    needsAll: isAlone,
+    // Time does not mend it, nothing is to be settled, and there is no other market to trade on.
+    ends: (error) => !isUnreachable(error) && isAlone && promises.open.size === 0,
+  });
   const pairs = config.pairs.filter(
     ({ base, quote }) => assets.has(base.name) && assets.has(quote.name),
   );
@@ -184,29 +190,4 @@ export async function tradeOn(
   return new Promise<never>(() => {});
 }
 
-/**
- * Throws what time does not mend, where nothing is to be settled and no other market could be
- * traded on meanwhile.
- */
-async function signedIn(
-  { config, signal }: Shared,
-  { log, promises }: MarketDesk,
-  session: Session,
-) {
-  const isAlone = config.markets.length === 1;
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      const userId = await session.signIn();
-      // Several markets need not list the same assets.
-      const passed = (asset: string, why: string) => log.warn('asset_passed_over', { asset, why });
-      const assets = await pinAssets(session.client, config.assets, isAlone ? undefined : passed);
-      return { userId, assets };
-    } catch (error) {
-      const passes = error instanceof ParleyApiError && error.unreachable;
-      if (!passes && isAlone && promises.open.size === 0) throw error;
-      log.error('sign_in_failed', { code: codeOf(error), error: messageOf(error) });
-    }
-    await wait(againMs, undefined, { signal });
-  }
-}
+const isUnreachable = (error: unknown) => error instanceof ParleyApiError && error.unreachable;

@@ -15,6 +15,7 @@ import { createFees } from './history/fees.ts';
 import { openJournal } from './journal.ts';
 import { type Log, openLog } from './log.ts';
 import { openMarkets, tradeOn } from './market.ts';
+import { mendDeals } from './mending.ts';
 import { createMetrics, serveMetrics } from './metrics.ts';
 import { openPrices, saidBy } from './prices/sources.ts';
 import { priceMs } from './quoting.ts';
@@ -46,6 +47,8 @@ export type How = {
 /** Between two looks at the chains of a swap. */
 const settlePollMs = 1_000;
 const gaugesMs = 5_000;
+const unmendedWords =
+  'a deal is damaged, and what it promises is not known: the log says what to do';
 /** Between two looks for what the hedge has not heard. */
 const hedgeMs = 250;
 /** Between two looks at the clocks of chains. */
@@ -94,6 +97,7 @@ async function openDesk(config: Config, { log, recent, now, movedMs, undo }: Ope
   undo.push(() => lock.release());
   const journal = await openJournal(config.store, seconds, config.markets[0]?.url ?? '');
   undo.push(() => journal.close());
+  const unmended = await mendDeals({ config, store, journal, log });
   await mustHaveChains(config.chains, store, [...journal.deals.values()]);
   const chains = await openChains(config.chains, seconds);
   undo.push(() => closeChains(chains));
@@ -113,11 +117,12 @@ async function openDesk(config: Config, { log, recent, now, movedMs, undo }: Ope
   const soon = debounced(priceMs, lookAll, undo);
   const prices = openPrices(config.prices, { now, changed: soon, said: saidBy(log) });
   undo.push(prices.close);
-  const { mode: switched, stop: unwatch } = await watchSwitch(config.store, (turned) => {
+  const { mode: ofSwitch, stop: unwatch } = await watchSwitch(config.store, (turned) => {
     log.warn('switched', { mode: turned });
     soon();
   });
   undo.push(unwatch);
+  const switched = () => (unmended > 0 ? 'killed' : ofSwitch());
   const known = { config, log, now, store, journal, chains, metrics, signal };
   const withdrawing = new Map<string, Commitment>();
   const shared = { ...known, stock, prices, clock, switched, withdrawing };
@@ -147,8 +152,10 @@ async function openDesk(config: Config, { log, recent, now, movedMs, undo }: Ope
   const promised = () => [...markets.values()].flatMap(({ promises }) => promises.own());
   const commitments = () => [...withdrawing.values(), ...promised()];
   const paying = { config, chains, store, deals: journal.deals, stock, log, now, signal };
+  const closedWhy = unmended === 0 ? null : unmendedWords;
   const withdrawals = createWithdrawals({
     ...paying,
+    closedWhy,
     promises: promisesWith(withdrawing, commitments),
   });
   undo.push(() => withdrawals.stopped());

@@ -3,9 +3,10 @@
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Millis } from '@parley/core/nominal.ts';
 import { type ParleyClient, parleyClient } from '@parley/sdk/client.ts';
-import { messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
+import { codeOf, messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
 import { type HttpOptions, keyText } from '@parley/sdk/http.ts';
 import { linkWallet, mintKey } from '@parley/sdk/keys.ts';
 import { pin } from '@parley/sdk/pin.ts';
@@ -20,6 +21,8 @@ import type { Log } from './log.ts';
 const keyName = 'Parley maker';
 /** A key is renewed this long before it ends. */
 const renewMs = 7 * 86_400_000;
+/** Between two tries to sign in. */
+const againMs = 5_000;
 
 type Key = { readonly key: string; readonly url: string; readonly expiresAt: string };
 
@@ -120,13 +123,50 @@ export async function keyFor(store: string, url: string): Promise<string | null>
   return null;
 }
 
-/** null: there is none for this market. */
+/**
+ * null: there is none for this market, or none that can be read: another one is minted. Throws
+ * Failure `open_to_others`.
+ */
 async function kept(file: string, url: string): Promise<Key | null> {
-  const text = await readUpTo(file);
+  const text = await readUpTo(file).catch(() => null);
   if (text === null) return null;
   await mustBePrivate(file);
-  const key = JSON.parse(text) as Key;
-  return key.url === url ? key : null;
+  try {
+    const found = JSON.parse(text) as Key | null;
+    return found?.url === url ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+type SigningIn = {
+  readonly assets: readonly AssetConfig[];
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Whether an asset that the market does not list as it is pinned ends it; else it is left out. */
+  readonly needsAll: boolean;
+  /** Whether an error is thrown; else it is tried again. */
+  readonly ends: (error: unknown) => boolean;
+};
+
+/** Signs in, however long that takes: the account's id, and the market's ids of the assets. */
+export async function signedIn(
+  session: Pick<Session, 'signIn' | 'client'>,
+  { assets, log, signal, needsAll, ends }: SigningIn,
+) {
+  const passed = (asset: string, why: string) => log.warn('asset_passed_over', { asset, why });
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const userId = await session.signIn();
+      const pinned = await pinAssets(session.client, assets, needsAll ? undefined : passed);
+      return { userId, assets: pinned };
+    } catch (error) {
+      if (ends(error)) throw error;
+      log.error('sign_in_failed', { code: codeOf(error), error: messageOf(error) });
+    }
+    await wait(againMs, undefined, { signal });
+  }
 }
 
 /**
@@ -134,7 +174,7 @@ async function kept(file: string, url: string): Promise<Key | null> {
  * list as it is pinned, which is left out. Throws what `pin` throws; without `passed`, for those
  * too.
  */
-export async function pinAssets(
+async function pinAssets(
   client: ParleyClient,
   assets: readonly AssetConfig[],
   passed?: (name: string, why: string) => void,

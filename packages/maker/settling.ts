@@ -9,10 +9,9 @@ import type { Millis } from '@parley/core/nominal.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { drive, type Trouble } from '@parley/sdk/drive.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
-import { isoTime } from '@parley/sdk/people.ts';
+import { isoTime, timedText } from '@parley/sdk/people.ts';
 import type { FundsTogether } from '@parley/sdk/settle/context.ts';
 import { fundingsTogether } from '@parley/sdk/settle/fund-together.ts';
-import { timedText } from '@parley/sdk/settle/told.ts';
 import {
   type Outcome,
   type Progress,
@@ -237,7 +236,7 @@ async function inputOf(
     leaveToBatchMs: batchMs,
     ...(fundsTogether === undefined ? {} : { fundsTogether }),
     onProgress: ({ step, state, leg, text, txid, code }: Progress) =>
-      log.info('swap', { swapId, step, state, leg, text: timedText(text), txid, code }),
+      log.info('swap', { swapId, step, state, leg, text, txid, code }),
     onShown: (shown: Shown) => {
       const { swap, legs } = shown;
       doubts.shown(swapId, shown);

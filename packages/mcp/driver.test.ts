@@ -106,7 +106,7 @@ test('the last step of a run says nothing about nodes, but for its end', () => {
   assert.deepEqual(afterEnd('received').doubts, []);
   const text = 'until the clock passes 1795910481';
   const waits = afterProgress({ step: 'waiting', text, txid: null });
-  assert.match(waits.said?.untrusted ?? '', /passes 2026-11-29T00:01:21Z$/);
+  assert.match(waits.said?.untrusted ?? '', /passes 2026-11-29 00:01 UTC$/);
 });
 
 test('a gate that nodes keep shut is among the doubts, by its leg where it names one', () => {

@@ -2,18 +2,17 @@
 // it. The swaps to be driven are a file each: after a crash it goes on by itself, since deadlines
 // do not wait for anybody's call.
 
-import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { makePrivateFolder } from '@parley/host/private-file.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { codeOf, messageOf } from '@parley/sdk/errors.ts';
-import { doubtsAfter, type ToldDoubt, timedText } from '@parley/sdk/settle/told.ts';
+import { timedText } from '@parley/sdk/people.ts';
+import { doubtsAfter, type ToldDoubt } from '@parley/sdk/settle/told.ts';
 import type { Outcome, Progress, Shown } from '@parley/sdk/settle.ts';
 import { idShape } from '@parley/sdk/stores/entries.ts';
 import { driveSwap, rescueWriter, type Swap, turnOf } from '@parley/trader/driving.ts';
 import { Failure, toldOf } from '@parley/trader/failures.ts';
-import { writePrivate } from '@parley/trader/places.ts';
+import { namedFiles } from '@parley/trader/named-files.ts';
 import type { Session, Unlocked } from '@parley/trader/session.ts';
 import { dueSwaps } from '@parley/trader/swaps.ts';
 import { type Foreign, foreign, placeIn, word } from './foreign.ts';
@@ -67,7 +66,7 @@ const mostDriven = 50;
 const mostRemembered = 1_000;
 
 export function createDriver({ signal, session, own, client, note, changed }: Made): Driver {
-  const folder = join(session.places.data, 'mcp', 'driven');
+  const marks = namedFiles(join(session.places.data, 'mcp', 'driven'));
   const running = new Map<string, Running>();
   const last = new Map<string, Driven>();
   const turn = oneProcess(own);
@@ -75,7 +74,6 @@ export function createDriver({ signal, session, own, client, note, changed }: Ma
    * up. */
   const inTurn = createTurns();
   let isClosed = false;
-  const fileOf = (swapId: string) => join(folder, `${swapId}.json`);
 
   const noted = (swapId: string, change: Partial<Driven>) => {
     const before = last.get(swapId) ?? started(session.now());
@@ -107,7 +105,7 @@ export function createDriver({ signal, session, own, client, note, changed }: Ma
       });
       const isEnded = result.is === 'ended';
       noted(swapId, isEnded ? {} : { state: 'stopped', step: word(result.told.code) });
-      if (isEnded) await rm(fileOf(swapId), { force: true });
+      if (isEnded) await marks.remove(swapId);
       note(`swap ${swapId}: ${isEnded ? 'ended' : 'stands still, and a person is needed'}`);
     } catch (error) {
       if (signal.aborted) return;
@@ -133,7 +131,7 @@ export function createDriver({ signal, session, own, client, note, changed }: Ma
     const one = running.get(swapId);
     one?.stop.abort(new Error('given up'));
     await one?.done;
-    await rm(fileOf(swapId), { force: true });
+    await marks.remove(swapId);
   };
   const drive = (swapId: string) => inTurn(swapId, () => driven(swapId));
   const driven = async (swapId: string) => {
@@ -151,7 +149,7 @@ export function createDriver({ signal, session, own, client, note, changed }: Ma
       if (swap === undefined) throw unknownSwap(swapId);
       // One that was given up meanwhile goes on without the market.
       await ended(swapId);
-      await writePrivate(fileOf(swapId), '{}\n');
+      await marks.write(swapId, '{}\n');
       begin(swap);
       isBegun = true;
     } finally {
@@ -179,11 +177,8 @@ export function createDriver({ signal, session, own, client, note, changed }: Ma
       if (one !== undefined) await Promise.race([one.done, after(ms)]);
     },
     resume: async () => {
-      await makePrivateFolder(folder);
-      for (const name of await readdir(folder)) {
-        const [, swapId] = /^([0-9A-Za-z-]{1,64})\.json$/.exec(name) ?? [];
-        if (swapId === undefined) continue;
-        await takeUp(swapId);
+      for (const swapId of await marks.ids()) {
+        if (idShape.test(swapId)) await takeUp(swapId);
       }
     },
     idle: async () => {

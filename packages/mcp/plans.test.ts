@@ -120,6 +120,9 @@ test('other arguments, another account, an ended plan and a strange digest do no
   const file = join(dir, 'refused', `${other}.json`);
   await writeFile(file, (await readFile(file, 'utf8')).replace('"price":"1"', '"price":"9"'));
   await assert.rejects(call({ ...args, digest: other }), code('unknown_digest'));
+  await writeFile(file, '{"digest":');
+  await assert.rejects(call({ ...args, digest: other }), code('bad_plan'));
+  assert.ok(await planned(), 'a damaged plan is in the way of no other');
 });
 
 test('facts that changed refuse the act; fees may rise to what was shown, and no further', async () => {

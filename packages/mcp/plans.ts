@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { makePrivateFolder } from '@parley/host/private-file.ts';
+import { Failure } from '@parley/trader/failures.ts';
 import { jsonOf } from '@parley/trader/io.ts';
 import { readUpTo, writePrivate } from '@parley/trader/places.ts';
 import { Refusal } from './refusal.ts';
@@ -71,18 +72,27 @@ function digestOf(plan: Omit<Plan, 'digest' | 'state' | 'result'>): string {
   return bytesToHex(sha256(utf8ToBytes(canonical(all))));
 }
 
+function parsed(text: string, file: string): Plan {
+  try {
+    return JSON.parse(text) as Plan;
+  } catch (cause) {
+    throw new Failure('local', 'bad_plan', `${file} is damaged: make another plan`, { cause });
+  }
+}
+
 export function openPlans(folder: string, now: () => number): Plans {
   const fileOf = (digest: string) => join(folder, `${digest}.json`);
   const read = async (digest: string): Promise<Plan | null> => {
     const text = digestShape.test(digest) ? await readUpTo(fileOf(digest), mostPlanBytes) : null;
-    return text === null ? null : (JSON.parse(text) as Plan);
+    return text === null ? null : parsed(text, fileOf(digest));
   };
   const sweep = async () => {
     await makePrivateFolder(folder);
     const names = (await readdir(folder)).filter((name) => /^[0-9a-f]{64}\.json$/.test(name));
     const plans: Plan[] = [];
     for (const name of names) {
-      const plan = await read(name.slice(0, -'.json'.length));
+      // One that is damaged is in the way of no other.
+      const plan = await read(name.slice(0, -'.json'.length)).catch(() => null);
       if (plan === null) continue;
       const isOver =
         plan.state === 'planned' ? plan.until < now() : plan.madeAt < now() - keptSeconds;

@@ -4,7 +4,9 @@
 import { formatUnits, maxAmount } from '@parley/core/amounts.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
+import { remembered } from '@parley/core/remembered.ts';
 import { asTyped } from '@parley/core/typed.ts';
+import { dateFormat, numberFormat, relativeFormat } from './formats.ts';
 
 /** A BCP 47 tag such as `de-CH`; default the machine's. Intl throws RangeError for no tag. */
 export type Locale = { readonly locale?: string | undefined };
@@ -25,19 +27,13 @@ const mostDecimals = 255;
 
 /** One locale in one tab, and a few in tests. */
 const mostLocales = 50;
-const markByLocale = new Map<string, string>();
+const markByLocale = remembered((locale) => {
+  const latin = numberFormat(locale || undefined, { numberingSystem: 'latn' });
+  return latin.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+}, mostLocales);
 
 /** The decimal mark beside Latin digits. */
-function markOf(locale: string | undefined): string {
-  const key = locale ?? '';
-  const known = markByLocale.get(key);
-  if (known !== undefined) return known;
-  const parts = new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(0.5);
-  const mark = parts.find(({ type }) => type === 'decimal')?.value ?? '.';
-  if (markByLocale.size >= mostLocales) markByLocale.clear();
-  markByLocale.set(key, mark);
-  return mark;
-}
+const markOf = (locale: string | undefined) => markByLocale(locale ?? '');
 
 function mustBeDecimals(decimals: number): void {
   if (Number.isInteger(decimals) && decimals >= 0 && decimals <= mostDecimals) return;
@@ -198,6 +194,21 @@ export function isoTime(at: UnixSeconds): string {
   return new Date(at * 1_000).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
+const peopleTime = (at: UnixSeconds) => `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
+
+/**
+ * Words before an instant, which is Unix seconds. A number without such a word before it is an
+ * amount.
+ */
+const leading = 'clock passes|timelock|until|from|before|by|it is';
+const units = 'wei|sun|sats|lamports|base';
+const instant = new RegExp(`\\b((?:${leading}) )(\\d{10})\\b(?! (?:\\(|${units}))`, 'g');
+
+/** A sentence of the SDK with its instants as times, to the minute before: `2026-11-27 14:05 UTC`. */
+export function timedText(text: string): string {
+  return text.replace(instant, (_, word: string, at: string) => word + peopleTime(Number(at)));
+}
+
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
@@ -227,9 +238,9 @@ export function localTime(
   const where = zone === undefined ? {} : { timeZone: zone };
   const time = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
   const date = { year: 'numeric', month: 'short', day: 'numeric' } as const;
-  const days = new Intl.DateTimeFormat('en', { ...where, ...date });
+  const days = dateFormat('en', { ...where, ...date });
   const isToday = days.format(at * 1_000) === days.format(now * 1_000);
-  const format = new Intl.DateTimeFormat(locale, { ...where, ...time, ...(isToday ? {} : date) });
+  const format = dateFormat(locale, { ...where, ...time, ...(isToday ? {} : date) });
   return format.format(at * 1_000);
 }
 
@@ -244,9 +255,7 @@ const day = 24 * hour;
 export function fromNow(at: UnixSeconds, now: UnixSeconds, { locale }: Locale = {}): string {
   const seconds = Math.trunc(at - now);
   const [unit, size] = unitOf(Math.abs(seconds));
-  const format = new Intl.RelativeTimeFormat(locale, {
-    numeric: seconds === 0 ? 'auto' : 'always',
-  });
+  const format = relativeFormat(locale, { numeric: seconds === 0 ? 'auto' : 'always' });
   // Not minus zero, which is said to be past.
   return format.format(Math.trunc(seconds / size) || 0, unit);
 }
@@ -272,7 +281,7 @@ export function formatDuration(seconds: number, { locale }: Locale = {}): string
     throw new RangeError(`a duration is not negative: ${seconds}`);
   }
   const said = (count: number, unit: 'second' | 'minute' | 'hour' | 'day') =>
-    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+    numberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
   const whole = Math.ceil(seconds);
   if (whole < minute) return said(whole, 'second');
   const minutes = Math.ceil(whole / minute);

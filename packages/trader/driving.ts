@@ -1,7 +1,6 @@
 // Drives a swap of a profile to its end, with `drive` of the SDK. A face is told how it goes. All
 // that is lost with the process is what the chains show anyway.
 
-import { join } from 'node:path';
 import { has } from '@parley/core/families.ts';
 import type { PartyChain } from '@parley/sdk/chains.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
@@ -11,9 +10,8 @@ import type { StoreLock } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
 import { nameOfPinned } from './assets.ts';
 import { escrowIndexOf } from './chains.ts';
+import { keepEnded } from './ended.ts';
 import { Failure, type Told, toldOf } from './failures.ts';
-import { jsonOf } from './io.ts';
-import { writePrivate } from './places.ts';
 import { keepRescue } from './rescue-file.ts';
 import { roundedAmount } from './rounded.ts';
 import type { Session, Unlocked } from './session.ts';
@@ -102,7 +100,7 @@ export async function driveSwap(driving: Driving, swap: Swap, events: Events): P
   if (driven.is === 'stopped') return { is: 'stopped', swapId, told: toldOf(driven.error) };
   const { outcome } = driven;
   const kept = { ...outcome, at: session.now(), what: wordsOf(session, trade) };
-  await writePrivate(join(session.places.ended, `${swapId}.json`), `${jsonOf(kept)}\n`);
+  await keepEnded(session, swapId, kept);
   rescue.due();
   events.ended(outcome);
   return { is: 'ended', ...outcome };

@@ -3,6 +3,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
+import { nullIfMissing } from '@parley/host/missing-file.ts';
 import { makePrivateFolder, writePrivately } from '@parley/host/private-file.ts';
 import { Failure } from './failures.ts';
 import { mostProfileBytes, mustBeProfileName } from './profile.ts';
@@ -54,7 +55,7 @@ export function placesOf(env: Env, profile: string): Places {
 export async function chosenProfile(env: Env, given: string | undefined): Promise<string> {
   if (given !== undefined) return mustBeProfileName(given);
   const { config } = foldersOf(env);
-  const names = (await readdir(config).catch(() => []))
+  const names = ((await readdir(config).catch(nullIfMissing)) ?? [])
     .filter((name) => name.endsWith('.json'))
     .map((name) => name.slice(0, -'.json'.length));
   const [only, ...more] = names;
@@ -66,15 +67,23 @@ export async function chosenProfile(env: Env, given: string | undefined): Promis
   throw new Failure('needs_you', 'no_profile', how);
 }
 
-/** null: there is none. Throws where it is larger. */
+const faults: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not read it',
+  EISDIR: 'a folder has its name',
+};
+
+/** null: there is none. Throws Failure `too_large`, `unreadable`. */
 export async function readUpTo(file: string, most = mostProfileBytes): Promise<string | null> {
   try {
     const { size } = await stat(file);
     if (size <= most) return await readFile(file, 'utf8');
     throw new Failure('local', 'too_large', `${file} has ${size} bytes, more than ${most}`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    const fault = faults[code];
+    if (fault === undefined) throw error;
+    throw new Failure('local', 'unreadable', `${file} cannot be read: ${fault}`, { cause: error });
   }
 }
 

@@ -154,9 +154,11 @@ export async function accountOf({ places, profile }: Session): Promise<Account |
 
 function readAccount(text: string, file: string): Account {
   try {
-    return JSON.parse(text) as Account;
+    const account = JSON.parse(text) as Account;
+    Object.keys(account.addresses);
+    return account;
   } catch (cause) {
-    const sentence = `${file} is no JSON: "parley login" writes it anew`;
+    const sentence = `${file} is damaged: "parley login" writes it anew`;
     throw new Failure('local', 'bad_account', sentence, { cause });
   }
 }

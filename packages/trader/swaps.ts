@@ -1,9 +1,7 @@
 // The swaps of a profile: those that are open, those that were given up, and how each has ended.
 
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { has } from '@parley/core/families.ts';
-import { makePrivateFolder } from '@parley/host/private-file.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { pagesOf } from '@parley/sdk/pages.ts';
@@ -14,9 +12,10 @@ import { givenLeg, type OwnTrade } from '@parley/sdk/trade.ts';
 import type { Swap as MarketSwap } from '@parley/sdk/types.ts';
 import { coinsAt } from './chains.ts';
 import { type Swap, wordsOf } from './driving.ts';
+import { endedIds, endedOf, keepEnded } from './ended.ts';
 import { Failure, needsYou } from './failures.ts';
 import { type Cli, note } from './io.ts';
-import { readUpTo, writePrivate } from './places.ts';
+import { namedFiles } from './named-files.ts';
 import type { Session, Unlocked } from './session.ts';
 import { deadlineOf } from './show.ts';
 import { chainsIn } from './sides.ts';
@@ -26,11 +25,9 @@ const pageSize = 100;
 const mostPages = 20;
 /** The limit of the whole list: claims wait for it. */
 const listMs = 30_000;
-const mostEndedBytes = 65_536;
 
 export type Kept = Pick<Unlocked['store'], 'swapIds' | 'getSwap' | 'getTrade'>;
 type Noting = Pick<Cli, 'err' | 'signal'>;
-export type EndedSwap = Readonly<Record<string, unknown>>;
 
 type DueSwaps = {
   readonly due: readonly Swap[];
@@ -83,8 +80,8 @@ export async function dueSwaps(
   if (strange !== undefined) {
     throw needsYou('unknown_swap', `swap ${strange} is none of this profile: "parley swaps"`);
   }
-  const refunds = new Set(await namesIn(refundFolder(session)));
-  const wishes = new Set(await namesIn(wishFolder(session)));
+  const refunds = new Set(await refundsIn(session).ids());
+  const wishes = new Set(await wishesIn(session).ids());
   const due = [...known]
     .filter(([id]) => isWanted(id))
     .map(([swapId, trade]) => {
@@ -184,47 +181,33 @@ export function giveUpWords(session: Session, record: SwapRecord | null): string
   return [`your funding comes back to ${trade.refundTo.address} ${when}`, sure];
 }
 
-const refundFolder = ({ places }: Session) => join(places.data, 'given-up');
-const wishFolder = ({ places }: Session) => join(places.data, 'wishes');
+const refundsIn = ({ places }: Session) => namedFiles(join(places.data, 'given-up'));
+const wishesIn = ({ places }: Session) => namedFiles(join(places.data, 'wishes'));
 
 /** The end of a swap that the store keeps nothing of. */
 export async function endUnfunded(session: Session, swapId: string) {
   const outcome = { swapId, end: 'nothing', status: 'given up', at: session.now() } as const;
-  const file = join(session.places.ended, `${swapId}.json`);
-  await writePrivate(file, `${JSON.stringify(outcome)}\n`);
+  await keepEnded(session, swapId, outcome);
   return outcome;
 }
 
 /** On disk when it resolves: the swap is never funded after that, and the market hears of its claim alone. */
 export async function giveUpAlone(session: Session, swapId: string): Promise<void> {
-  await writePrivate(join(refundFolder(session), `${swapId}.json`), '{}\n');
+  await refundsIn(session).write(swapId, '{}\n');
 }
 
 /** On disk when it resolves: each drive says so to the other side, and funds nothing. */
 export async function giveUp(session: Session, swapId: string): Promise<void> {
-  await writePrivate(join(wishFolder(session), `${swapId}.json`), '{}\n');
-}
-
-/** The names of the files in a folder, which is made where it is missing. */
-export async function namesIn(folder: string): Promise<string[]> {
-  await makePrivateFolder(folder);
-  return (await readdir(folder))
-    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-    .map((name) => name.slice(0, -'.json'.length));
-}
-
-export const endedIds = ({ places }: Session) => namesIn(places.ended);
-
-export async function endedOf(session: Session, swapId: string): Promise<EndedSwap | null> {
-  const text = await readUpTo(join(session.places.ended, `${swapId}.json`), mostEndedBytes);
-  return text === null ? null : (JSON.parse(text) as EndedSwap);
+  await wishesIn(session).write(swapId, '{}\n');
 }
 
 /** Those that have ended, but for what is left in an escrow and may be refunded now. */
 async function overIds(session: Session): Promise<Set<string>> {
   const over = new Set<string>();
   for (const swapId of await endedIds(session)) {
-    const { remains = null } = ((await endedOf(session, swapId)) ?? {}) as Partial<Outcome>;
+    const ended = (await endedOf(session, swapId)) as Partial<Outcome> | null;
+    if (ended === null) continue;
+    const { remains = null } = ended;
     if (remains === null || remains.refundableAt > session.now()) over.add(swapId);
   }
   return over;

@@ -2,14 +2,14 @@
 // price alone: under the same price a market could show another amount or another pair.
 
 import { readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { VerificationError } from '@parley/sdk/errors.ts';
 import { idShape } from '@parley/sdk/stores/entries.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
 import { type OwnAsset, ownAsset, typedAmount } from './assets.ts';
 import { needsYou } from './failures.ts';
 import { type Cli, jsonOf } from './io.ts';
-import { readUpTo, writePrivate } from './places.ts';
+import { namedFiles } from './named-files.ts';
 import type { Session } from './session.ts';
 
 /** An RFQ and its prices stand seven days at most. One more for clocks that differ. */
@@ -20,8 +20,8 @@ export type Terms = Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'> &
 
 type Placed = Pick<Session, 'places'>;
 
-function fileOf({ places }: Placed, rfqId: string): string {
-  if (idShape.test(rfqId)) return join(places.data, 'terms', `${rfqId}.json`);
+function termsIn({ places }: Placed, rfqId: string) {
+  if (idShape.test(rfqId)) return namedFiles(join(places.data, 'terms'));
   throw new VerificationError('rfq.id', 'letters, digits and dashes', rfqId.slice(0, 80));
 }
 
@@ -31,9 +31,9 @@ function textOf({ party, direction, baseAmount, base, quote }: Terms): string {
 }
 
 export async function keepTerms(session: Placed, rfqId: string, terms: Terms): Promise<void> {
-  const file = fileOf(session, rfqId);
-  await writePrivate(file, textOf(terms));
-  await prune(dirname(file), Date.now() - keptMs);
+  const files = termsIn(session, rfqId);
+  await files.write(rfqId, textOf(terms));
+  await prune(files.folder, Date.now() - keptMs);
 }
 
 /** The market's clock does not matter: by the machine's, which wrote the files. */
@@ -48,7 +48,7 @@ async function prune(folder: string, beforeMs: number): Promise<void> {
 
 /** Throws VerificationError where the RFQ is another than it was. `null`: no terms are kept. */
 export async function compareTerms(session: Placed, rfqId: string, terms: Terms) {
-  const kept = await readUpTo(fileOf(session, rfqId));
+  const kept = await termsIn(session, rfqId).read(rfqId);
   if (kept === null || kept === textOf(terms)) return kept;
   throw new VerificationError('rfq', kept, textOf(terms));
 }

@@ -8,7 +8,7 @@ import type { Level } from '@parley/sdk/types.ts';
 import { catalogueOf } from '@parley/trader/assets.ts';
 import { shortages } from '@parley/trader/deal.ts';
 import { alone } from '@parley/trader/driving.ts';
-import { misused, needsYou, statuses } from '@parley/trader/failures.ts';
+import { misused, needsYou, statuses, toldOf } from '@parley/trader/failures.ts';
 import { answer, type Cli, jsonOf, note, tell } from '@parley/trader/io.ts';
 import {
   closeOrder,
@@ -105,14 +105,25 @@ export const resume = (cli: Cli, names: readonly string[]) =>
     const open = await openOrders(session);
     const wanted = names.length === 0 ? open : names.map((name) => `id-${name}`);
     const orders: Order[] = [];
+    const unread: unknown[] = [];
     for (const id of wanted) {
-      const kept = await readOrder(session, id);
-      if (kept === null)
-        throw needsYou('unknown_trade', `no trade "${id.replace(/^id-/, '')}" is open`);
-      orders.push(orderIn(session, kept));
+      try {
+        const kept = await readOrder(session, id);
+        if (kept === null)
+          throw needsYou('unknown_trade', `no trade "${id.replace(/^id-/, '')}" is open`);
+        orders.push(orderIn(session, kept));
+      } catch (error) {
+        if (names.length > 0) throw error;
+        // The others have deadlines.
+        note(cli, messageOf(error));
+        unread.push(error);
+      }
     }
+    if (orders.length === 0 && unread.length > 0) throw unread[0];
     if (orders.length > 0) {
-      return traded(cli, session, orders, { mayAsk: false, atOnce: orders.length });
+      const status = await traded(cli, session, orders, { mayAsk: false, atOnce: orders.length });
+      const faults = unread.map((error) => ({ status: statuses[toldOf(error).class] }));
+      return worstOf([{ status }, ...faults]);
     }
     answer(cli, { results: [] }, 'no trade is open');
     return statuses.done;
@@ -163,9 +174,9 @@ async function traded(
   const own = await unlocked(cli, session);
   return alone(own, async () => {
     // Another process may have traded them until now.
-    const kept = await keptOf(session, orders);
+    const { kept, unread } = await keptOf(session, orders);
     const phases = phasesOf(orders.length);
-    const desk = openOrderDesk(cli, { session, signed, own, kept, mayAsk, phases });
+    const desk = openOrderDesk(cli, { session, signed, own, kept, unread, mayAsk, phases });
     const isMany = orders.length > 1;
     const results: Result[] = [];
     const untold: unknown[] = [];
@@ -174,9 +185,9 @@ async function traded(
       results.push(result);
       tellResult(cli, result, nameOf(order, isMany), isMany);
       if (file !== undefined) await writePrivate(file, results.map(lineOf).join(''));
-      const now = await readOrder(session, order.id);
       // Told before: if this process ends in between, it is told again and not traded again.
-      if (isOver(result) && now !== null) await closeOrder(session, now);
+      const now = isOver(result) ? await readOrder(session, order.id) : null;
+      if (now !== null) await closeOrder(session, now);
     };
     const one = async (order: Order) => {
       const result = await desk.run(order);
@@ -186,7 +197,7 @@ async function traded(
     const ended = new AbortController();
     const signal = AbortSignal.any([cli.signal, ended.signal]);
     try {
-      await besides(cli, { session, signed, own, kept, mayAsk, phases }, desk, signal);
+      await besides(cli, { session, signed, own, kept }, desk, signal);
       await desk.begin(orders);
       const room = places(atOnce);
       await Promise.all(orders.map((order) => room(() => one(order))));
@@ -202,16 +213,20 @@ async function traded(
 
 const lineOf = (result: Result) => `${jsonOf(result)}\n`;
 
-/** Throws Failure `other_trade`. */
+/** A file that cannot be read holds up no other trade. Throws Failure `other_trade`. */
 async function keptOf(session: Session, orders: readonly Order[]) {
   const kept = new Map<string, KeptOrder>();
+  const unread = new Map<string, unknown>();
   for (const order of orders) {
-    const before = await readOrder(session, order.id);
+    const before = await readOrder(session, order.id).catch((error: unknown) => {
+      unread.set(order.id, error);
+      return null;
+    });
     if (before === null) continue;
     mustBeSame(before, order);
     kept.set(order.id, before);
   }
-  return kept;
+  return { kept, unread };
 }
 
 /**
@@ -220,7 +235,7 @@ async function keptOf(session: Session, orders: readonly Order[]) {
  */
 async function besides(
   cli: Cli,
-  { session, signed, own, kept }: Trading,
+  { session, signed, own, kept }: Pick<Trading, 'session' | 'signed' | 'own' | 'kept'>,
   desk: OrderDesk,
   signal: AbortSignal,
 ): Promise<void> {

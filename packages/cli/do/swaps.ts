@@ -5,6 +5,7 @@ import { messageOf } from '@parley/sdk/errors.ts';
 import { isoTime } from '@parley/sdk/people.ts';
 import { mayBeFunded, type SwapRecord } from '@parley/sdk/stores/store.ts';
 import { alone, chainsOf, type Swap, wordsOf } from '@parley/trader/driving.ts';
+import { type EndedSwap, endedIds, endedOf } from '@parley/trader/ended.ts';
 import { needsYou, statuses } from '@parley/trader/failures.ts';
 import { answer, type Cli, mustConfirm, note } from '@parley/trader/io.ts';
 import {
@@ -19,9 +20,6 @@ import {
 import { deadlineOf, tableOf } from '@parley/trader/show.ts';
 import {
   dueSwaps,
-  type EndedSwap,
-  endedIds,
-  endedOf,
   endUnfunded,
   fundingWords,
   giveUpAlone,

@@ -2,12 +2,11 @@
 // disk before that, and so is afterwards that it was told: a crash between both tells it again with
 // the same id. A hook that fails is tried again, and holds up no other swap and no settlement.
 
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Millis } from '@parley/core/nominal.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
-import { mustBePrivate, readUpTo, writePrivate } from '@parley/trader/places.ts';
-import { namesIn } from '@parley/trader/swaps.ts';
+import { type NamedFiles, namedFiles } from '@parley/trader/named-files.ts';
+import { mustBePrivate } from '@parley/trader/places.ts';
 import type { AssetConfig, HedgeConfig } from '../config/config.ts';
 import type { Deal, Journal } from '../journal.ts';
 import type { Log } from '../log.ts';
@@ -24,7 +23,9 @@ const pauseMostMs = 60_000;
 type Told = { readonly told: readonly string[]; readonly givenUp: readonly string[] };
 const nothingTold: Told = { told: [], givenUp: [] };
 
-type Try = { readonly tries: number; readonly nextAtMs: Millis };
+/** `waitedMs`: all pauses of this process before its tries; no clock that is set changes it. */
+type Try = { readonly tries: number; readonly waitedMs: Millis; readonly nextAtMs: Millis };
+const notTried: Try = { tries: 0, waitedMs: 0, nextAtMs: 0 };
 
 export type HedgeInput = {
   readonly config: HedgeConfig;
@@ -43,9 +44,9 @@ export type Hedge = Awaited<ReturnType<typeof openHedge>>;
 export async function openHedge(input: HedgeInput) {
   const { config, journal, assets, log, metrics, now } = input;
   if ('url' in config.to && config.to.tokenFile !== null) await mustBePrivate(config.to.tokenFile);
-  const folder = join(input.dir, 'hedge');
+  const files = namedFiles(join(input.dir, 'hedge'));
   const byName = new Map(assets.map((each) => [each.name, each]));
-  const records = await recordsIn(folder, log);
+  const records = await recordsIn(files, log);
   const tries = new Map<string, Try>();
   const running = new Map<string, Promise<void>>();
   /** Swaps that have ended, and all of it is told. A lapsed acceptance may still become a swap. */
@@ -59,20 +60,22 @@ export async function openHedge(input: HedgeInput) {
   const keep = async ({ threadId, id }: Notice, how: keyof Told) => {
     const before = records.get(threadId) ?? nothingTold;
     const record = { ...before, [how]: [...before[how], id] };
-    await writePrivate(join(folder, `${threadId}.json`), JSON.stringify(record));
+    await files.write(threadId, JSON.stringify(record));
     records.set(threadId, record);
     tries.delete(id);
   };
 
   const failed = async (notice: Notice, error: unknown) => {
     const { id, type, swapId, at } = notice;
-    const count = (tries.get(id)?.tries ?? 0) + 1;
-    const pauseMs = Math.min(pauseMostMs, pauseFirstMs * 2 ** Math.min(count - 1, 10));
-    tries.set(id, { tries: count, nextAtMs: now() + pauseMs });
+    const { tries: before, waitedMs } = tries.get(id) ?? notTried;
+    const count = before + 1;
+    const pauseMs = Math.min(pauseMostMs, pauseFirstMs * 2 ** Math.min(before, 10));
+    tries.set(id, { tries: count, waitedMs: waitedMs + pauseMs, nextAtMs: now() + pauseMs });
     metrics.failures.inc({ what: 'hedge' });
     log.warn('hedge_failed', { id, type, swapId, tries: count, error: messageOf(error) });
+    // One that is old as a process begins is tried as often as a new one.
+    if (waitedMs <= config.giveUpSeconds * 1_000) return;
     const ageSeconds = Math.floor((now() - Date.parse(at)) / 1_000);
-    if (ageSeconds <= config.giveUpSeconds) return;
     await keep(notice, 'givenUp');
     metrics.hedgeGivenUp.inc();
     log.error('hedge_given_up', { id, type, swapId, tries: count, ageSeconds });
@@ -102,7 +105,7 @@ export async function openHedge(input: HedgeInput) {
   const forget = async () => {
     for (const threadId of [...records.keys()]) {
       if (journal.deals.has(threadId)) continue;
-      await rm(join(folder, `${threadId}.json`), { force: true });
+      await files.remove(threadId);
       records.delete(threadId);
       done.delete(threadId);
     }
@@ -122,7 +125,9 @@ export async function openHedge(input: HedgeInput) {
           continue;
         }
         waiting += 1;
-        const isDue = now() >= (tries.get(notice.id)?.nextAtMs ?? 0);
+        const pauseMs = (tries.get(notice.id) ?? notTried).nextAtMs - now();
+        // A clock that was set back makes no wait longer.
+        const isDue = pauseMs <= 0 || pauseMs > pauseMostMs;
         if (isDue && !running.has(threadId) && running.size < mostAtOnce) begin(notice);
       }
       metrics.hedgeWaiting.set(waiting);
@@ -135,15 +140,18 @@ export async function openHedge(input: HedgeInput) {
 }
 
 /** A file that cannot be read tells nothing: its notices are told again. */
-async function recordsIn(folder: string, log: Log): Promise<Map<string, Told>> {
+async function recordsIn({ ids, read }: NamedFiles, log: Log): Promise<Map<string, Told>> {
   const records = new Map<string, Told>();
-  for (const threadId of await namesIn(folder)) {
+  const damaged = (threadId: string | null) => (error: unknown) => {
+    log.error('hedge_file_damaged', { threadId, error: messageOf(error) });
+    return [];
+  };
+  for (const threadId of await ids().catch(damaged(null))) {
     try {
-      const text = await readUpTo(join(folder, `${threadId}.json`));
-      const { told, givenUp } = JSON.parse(text ?? '') as Told;
+      const { told, givenUp } = JSON.parse((await read(threadId)) ?? '') as Told;
       records.set(threadId, { told: [...told], givenUp: [...givenUp] });
     } catch (error) {
-      log.error('hedge_file_damaged', { threadId, error: messageOf(error) });
+      damaged(threadId)(error);
     }
   }
   return records;

@@ -1,7 +1,7 @@
 // Fees of ended swaps: which transactions were a swap's own, and shares that add up.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -73,6 +73,7 @@ test('fees are asked until all are known, and a batch outlives the process', asy
   deals.set('t1', { ...dealOf('t1', 's1'), end: 'received', endedAt: 1_000 });
   const known = new Map<string, bigint>([['m', 10n]]);
   const asked: string[] = [];
+  const faults: string[] = [];
   const input = {
     dir,
     chains: [
@@ -81,7 +82,7 @@ test('fees are asked until all are known, and a batch outlives the process', asy
     ],
     store: { getSwap: async () => record({ funding: kept('f0'), claim: kept('c') }) },
     journal: { deals, keep: async (deal: Deal) => void deals.set(deal.threadId, deal) },
-    log: { debug: () => {}, info: () => {} },
+    log: { debug: () => {}, info: () => {}, error: (event: string) => faults.push(event) },
     now: () => at.seconds * 1_000,
     signal: new AbortController().signal,
     paid: async ({ txid }: { txid: string }) => {
@@ -90,7 +91,10 @@ test('fees are asked until all are known, and a batch outlives the process', asy
     },
   } as unknown as FeesInput;
   const first = await createFees(input);
-  await first.batched({ chain: 'evm', txid: 'm', swapIds: ['s0', 's1'] });
+  const batch = { chain: 'evm', txid: 'm', swapIds: ['s0', 's1'] };
+  await first.batched(batch);
+  // A killed process had noted it, and the next one signed it again.
+  await first.batched(batch);
   await first.look();
   assert.deepEqual(asked, [], 'a reorganisation may still take it back');
   at.seconds = 1_031;
@@ -106,6 +110,12 @@ test('fees are asked until all are known, and a batch outlives the process', asy
   ]);
   const onDisk = () => readFile(join(dir, 'history', 'batches.jsonl'), 'utf8');
   assert.match(await onDisk(), /"txid":"m"/);
+  // A line that is no batch, and half of one.
+  await appendFile(join(dir, 'history', 'batches.jsonl'), '5\n{"chain":"evm"}\n{"swapI');
   await createFees(input);
   assert.equal(await onDisk(), '', 'all fees of its swaps are known, or never asked');
+  await rm(join(dir, 'history', 'batches.jsonl'));
+  await mkdir(join(dir, 'history', 'batches.jsonl'));
+  await createFees(input);
+  assert.deepEqual(faults, ['batches_unread'], 'a maker starts all the same');
 });

@@ -2,11 +2,11 @@
 // the end, and again until all of them are known. One transaction of several swaps is shared by them
 // to the unit.
 
-import { appendFile, readFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { factsOf, has } from '@parley/core/families.ts';
 import type { BaseUnits, Millis } from '@parley/core/nominal.ts';
-import { makePrivateFolder } from '@parley/host/private-file.ts';
+import { nullIfMissing } from '@parley/host/missing-file.ts';
 import { queue } from '@parley/host/queue.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { ownSides } from '@parley/sdk/settle/record.ts';
@@ -15,6 +15,7 @@ import { feePaid } from '@parley/trader/paying/fees.ts';
 import { writePrivate } from '@parley/trader/places.ts';
 import type { ChainConfig } from '../config/config.ts';
 import type { Deal, Journal, PaidFee } from '../journal.ts';
+import { appendLine, linesIn } from '../json-lines.ts';
 import type { Log } from '../log.ts';
 
 /** Fees are asked of blocks that a reorganisation seldom takes back. */
@@ -110,7 +111,7 @@ export type FeesInput = {
 export async function createFees(input: FeesInput) {
   const { dir, journal, log, now, signal } = input;
   const file = join(dir, 'history', 'batches.jsonl');
-  let batches = await readBatches(file);
+  let batches: BatchSent[] = [];
   const tries = new Map<string, number>();
   const inTurn = queue();
   /** Batches are kept while the fees of one of their swaps may still be asked. */
@@ -118,17 +119,22 @@ export async function createFees(input: FeesInput) {
     const open = new Set<string | null>();
     for (const { swapId, fees } of journal.deals.values()) if (fees === undefined) open.add(swapId);
     batches = batches.filter(({ swapIds }) => swapIds.some((id) => open.has(id)));
-    await writePrivate(file, batches.map(lineOf).join(''));
+    await writePrivate(file, batches.map((each) => `${lineOf(each)}\n`).join(''));
   };
-  if (batches.length > 0) await forget();
+  // A file that cannot be read or written loses shares of fees, and no swap waits for it.
+  try {
+    batches = await readBatches(file);
+    if (batches.length > 0) await forget();
+  } catch (error) {
+    log.error('batches_unread', { error: messageOf(error) });
+  }
   return {
     /** Before its swaps end, or a moment after. */
     batched: (batch: BatchSent): Promise<void> =>
       inTurn(async () => {
         batches.push(batch);
         if (batches.length % forgetEach === 0) return forget();
-        await makePrivateFolder(join(dir, 'history'));
-        await appendFile(file, lineOf(batch), { mode: 0o600 });
+        await appendLine(file, lineOf(batch));
       }),
     look: async (): Promise<void> => {
       const due = [...journal.deals.values()].filter(({ threadId, endedAt, swapId, fees }) => {
@@ -173,6 +179,11 @@ async function feesOf(
     if (of === undefined) return null;
     let found = false;
     for (const txid of versions) {
+      // A batch that a killed process had noted is signed again, to the same bytes.
+      if (fees.some((each) => each.chain === chain && each.txid === txid)) {
+        found = true;
+        continue;
+      }
       const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
       const units = await paid({ chain, of, txid, block }, limit);
       if (units === null) continue;
@@ -185,18 +196,24 @@ async function feesOf(
   return fees;
 }
 
-const lineOf = (batch: BatchSent) => `${JSON.stringify(batch)}\n`;
+const lineOf = (batch: BatchSent) => JSON.stringify(batch);
 
+/** Lines that are none are left out. */
 async function readBatches(file: string): Promise<BatchSent[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  return text.split('\n').flatMap((line) => {
-    try {
-      return line === '' ? [] : [JSON.parse(line) as BatchSent];
-    } catch {
-      return [];
-    }
-  });
+  const batches: BatchSent[] = [];
+  if ((await stat(file).catch(nullIfMissing)) === null) return batches;
+  for await (const { text } of linesIn(file)) {
+    const batch = batchIn(text);
+    if (batch !== null) batches.push(batch);
+  }
+  return batches;
+}
+
+function batchIn(text: string): BatchSent | null {
+  try {
+    const said = JSON.parse(text) as Partial<BatchSent> | null;
+    return Array.isArray(said?.swapIds) ? (said as BatchSent) : null;
+  } catch {
+    return null;
+  }
 }

@@ -2,10 +2,11 @@
 // the deals that an older version has kept.
 
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { jsonOf } from '@parley/trader/io.ts';
 import { type Deal, openJournal } from '../journal.ts';
 import { btc, dealOf, sol } from '../testing/stage.ts';
 import { historyAsked } from './asked.ts';
@@ -102,6 +103,14 @@ test('history adds up by pair, day, counterparty and swap, and the last line of 
   assert.equal((await keysBy('swap', '--to', '2026-11-30T12:00Z')).length, 0);
   assert.equal((await keysBy('swap', '--from', '2026-12-01')).length, 1);
   assert.deepEqual((await shows()).torn, ['2026-11.jsonl:2']);
+  // A month that cannot be read takes no other with it. A swap that ended twice counts by its last end.
+  await mkdir(join(dir, 'history', '2026-10.jsonl'));
+  const written = jsonOf(ended('t1', { end: 'lost', endedAt: noon - 40 * 86_400 }));
+  await writeFile(join(dir, 'history', '2026-09.jsonl'), `${written}\n`);
+  const { torn, rows } = await shows();
+  assert.match(torn[1], /2026-10.jsonl cannot be read: EISDIR/);
+  assert.deepEqual([rows[0].settled, rows[0].lost], [2, 1]);
+  await rm(join(dir, 'history', '2026-10.jsonl'), { recursive: true });
 });
 
 test('a table says what counts beside its sums; CSV has a column of fees for each chain', async () => {
@@ -115,6 +124,12 @@ test('a table says what counts beside its sums; CSV has a column of fees for eac
     'counterparty,asset,settled,refunded,lost,nothing,volume,profit,unpriced,fees_unknown,fees_solana\r\n' +
       'ann,sol,1,0,0,0,4.04,0.04,0,0,0.00000501\r\nbob,sol,1,0,1,0,0,-4,1,2,0',
   );
+  // A swap has its time, pair and counterparty, and the first that ended comes first.
+  assert.match(
+    await shown('--by', 'swap', '--to', '2026-12-01'),
+    /^s-t1 +2026-11-30T12:00:00Z +btc\/sol +ann +1 .*\n.*\n.*s-t2 +2026-12-01T12:00:00Z/m,
+  );
+  assert.match(await shown('--by', 'swap', '--csv'), /^swap,ended,pair,counterparty,asset,settled/);
   assert.match(await shown('--from', '2027-01-01'), /^no swap has ended in that time$/m);
 });
 

@@ -3,14 +3,18 @@
 
 import { formatUnits } from '@parley/core/amounts.ts';
 import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { isoTime } from '@parley/sdk/people.ts';
 import { csvOf } from '@parley/trader/csv.ts';
 import { jsonOf } from '@parley/trader/io.ts';
 import { tableOf } from '@parley/trader/show.ts';
 import type { Config } from '../config/config.ts';
 import { type Deal, dealIn, readJournal } from '../journal.ts';
 import { floored } from '../rules/price.ts';
-import { readLedger } from './ledger.ts';
-import { type Grouping, isEnded, type Row, rowsOf, totalsOf } from './sums.ts';
+import { ledgerDeals } from './ledger.ts';
+import { type Grouping, isEnded, type Row, sumsBy, totalsOf } from './sums.ts';
+
+/** Lines and files that cannot be read, and are named. */
+const mostTorn = 100;
 
 export type HistoryAsked = {
   readonly by: Grouping;
@@ -26,14 +30,28 @@ export async function history(
   asked: HistoryAsked,
 ): Promise<string> {
   const { from, to, by } = asked;
-  const { deals, torn } = await readLedger(store, dealIn);
-  // An older version has kept the last week there alone.
-  const all = new Map<string, Deal>([...(await readJournal(store)), ...deals]);
-  const ended = [...all.values()].filter(isEnded).filter(({ endedAt }) => {
-    return (from === null || endedAt >= from) && (to === null || endedAt < to);
-  });
   const named = new Map(assets.map(({ name, decimals }) => [name, decimals]));
-  const rows = rowsOf(ended, by, (asset) => named.get(asset) ?? null);
+  const sums = sumsBy(by, (asset) => named.get(asset) ?? null);
+  const torn: string[] = [];
+  let unnamed = 0;
+  const tornIs = (what: string) => {
+    if (torn.length < mostTorn) torn.push(what);
+    else unnamed += 1;
+  };
+  const add = (deal: Deal) => {
+    if (!isEnded(deal)) return;
+    const { endedAt } = deal;
+    if ((from === null || endedAt >= from) && (to === null || endedAt < to)) sums.add(deal);
+  };
+  // An older version has kept the last week there alone.
+  const journal = await readJournal(store);
+  for await (const deal of ledgerDeals(store, { read: dealIn, torn: tornIs, from })) {
+    journal.delete(deal.threadId);
+    add(deal);
+  }
+  for (const deal of journal.values()) add(deal);
+  if (unnamed > 0) torn.push(`and ${unnamed} more`);
+  const rows = sums.rows();
   const totals = totalsOf(rows);
   switch (asked.form) {
     case 'json':
@@ -56,7 +74,7 @@ function feesOf({ fees }: Row): readonly (readonly [string, string])[] {
 
 /** Whole coins as texts, and the units beside them. */
 function shown(row: Row) {
-  const { key, asset, decimals, swaps, profit, volume, unpriced, feesUnknown } = row;
+  const { key, asset, decimals, swaps, profit, volume, unpriced, feesUnknown, swap } = row;
   return {
     key,
     asset,
@@ -71,7 +89,14 @@ function shown(row: Row) {
     unpriced,
     fees: Object.fromEntries(feesOf(row)),
     feesUnknown,
+    ...(swap !== null && { ...swap, endedAt: isoTime(swap.endedAt) }),
   };
+}
+
+/** A row that is one swap says also when it ended, its pair and its counterparty. */
+const swapColumns = ['ended', 'pair', 'counterparty'] as const;
+function swapCells({ swap }: Row): string[] {
+  return swap === null ? [] : [isoTime(swap.endedAt), swap.pair, swap.takerId];
 }
 
 const columns = ['settled', 'refunded', 'lost', 'nothing'] as const;
@@ -85,9 +110,11 @@ function marginOf({ profit, volume }: Row): string {
 }
 
 function tableFor(by: Grouping, rows: readonly Row[], totals: readonly Row[]): string {
-  const head = [by, ...columns, 'volume', 'profit', '', 'bps', 'fees paid'];
+  const more = by === 'swap' ? swapColumns : [];
+  const head = [by, ...more, ...columns, 'volume', 'profit', '', 'bps', 'fees paid'];
   const lineOf = (row: Row) => [
     row.key,
+    ...(row.swap === null ? more.map(() => '') : swapCells(row)),
     ...numbersOf(row),
     amount(row.volume, row.decimals),
     amount(row.profit, row.decimals),
@@ -108,19 +135,20 @@ function notesOn(totals: readonly Row[], torn: readonly string[]): string[] {
   const notes: string[] = [];
   if (unpriced > 0) notes.push(`without a price, and not in volume and profit: ${unpriced}`);
   if (feesUnknown > 0) notes.push(`with fees that no node has told yet: ${feesUnknown}`);
-  if (torn.length > 0) notes.push(`unreadable lines: ${torn.join(', ')}`);
+  if (torn.length > 0) notes.push(`unreadable: ${torn.join(', ')}`);
   return notes;
 }
 
 function csvFor(by: Grouping, rows: readonly Row[]): string {
   const chains = [...new Set(rows.flatMap(({ fees }) => Object.keys(fees)))].sort();
-  const head = [by, 'asset', ...columns, 'volume', 'profit', 'unpriced', 'fees_unknown'];
+  const more = by === 'swap' ? swapColumns : [];
+  const head = [by, ...more, 'asset', ...columns, 'volume', 'profit', 'unpriced', 'fees_unknown'];
   const lines = rows.map((row) => {
     const fees = new Map(feesOf(row));
     const sums = [amount(row.volume, row.decimals), amount(row.profit, row.decimals)];
     const beside = [String(row.unpriced), String(row.feesUnknown)];
     const paid = chains.map((chain) => fees.get(chain) ?? '0');
-    return [row.key, row.asset, ...numbersOf(row), ...sums, ...beside, ...paid];
+    return [row.key, ...swapCells(row), row.asset, ...numbersOf(row), ...sums, ...beside, ...paid];
   });
   return csvOf([[...head, ...chains.map((chain) => `fees_${chain}`)], ...lines]);
 }

@@ -41,6 +41,8 @@ export type Row = {
   readonly fees: Fees;
   /** Swaps whose fees no node has told yet: they count beside the fees. */
   readonly feesUnknown: number;
+  /** The swap, if the row is one; null: it is a sum. */
+  readonly swap: Pick<Ended, 'pair' | 'endedAt' | 'takerId'> | null;
 };
 
 /** Units of quote; null: no price was kept. */
@@ -52,25 +54,31 @@ export function profitOf(deal: Ended): BaseUnits | null {
 }
 
 /** `decimalsOf`: of an asset of the settings, for swaps that an older version agreed. */
-export function rowsOf(
-  deals: readonly Ended[],
-  by: Grouping,
-  decimalsOf: (asset: string) => number | null,
-): Row[] {
+export function sumsBy(by: Grouping, decimalsOf: (asset: string) => number | null) {
   const rows = new Map<string, Row>();
-  for (const deal of deals) {
-    const asset = deal.pair.split('/')[1] ?? '';
-    const decimals = deal.value?.decimals.quote ?? decimalsOf(asset) ?? 0;
-    const key = keyOf(deal, by);
-    const place = `${key} ${asset} ${decimals}`;
-    rows.set(place, added(rows.get(place) ?? emptyRow(key, asset, decimals), deal));
-  }
-  return [...rows.values()].sort(
-    (one, other) => order(one.key, other.key) || order(one.asset, other.asset),
-  );
+  return {
+    add: (deal: Ended): void => {
+      const asset = deal.pair.split('/')[1] ?? '';
+      const decimals = deal.value?.decimals.quote ?? decimalsOf(asset) ?? 0;
+      const key = keyOf(deal, by);
+      const place = `${key} ${asset} ${decimals}`;
+      const row = added(rows.get(place) ?? emptyRow(key, asset, decimals), deal);
+      const { pair, endedAt, takerId } = deal;
+      rows.set(place, by === 'swap' ? { ...row, swap: { pair, endedAt, takerId } } : row);
+    },
+    rows: (): Row[] =>
+      [...rows.values()].sort(
+        (one, other) =>
+          order(one.swap?.endedAt ?? 0, other.swap?.endedAt ?? 0) ||
+          order(one.key, other.key) ||
+          order(one.asset, other.asset),
+      ),
+  };
 }
 
-const order = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+function order<Key extends string | number>(one: Key, other: Key): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
 
 /** The sum of all, an asset a row. */
 export function totalsOf(rows: readonly Row[]): Row[] {
@@ -108,7 +116,7 @@ const none = { received: 0, refunded: 0, lost: 0, nothing: 0 };
 
 function emptyRow(key: string, asset: string, decimals: number): Row {
   const sums = { profit: 0n, volume: 0n, unpriced: 0, fees: {}, feesUnknown: 0 };
-  return { key, asset, decimals, swaps: none, ...sums };
+  return { key, asset, decimals, swaps: none, ...sums, swap: null };
 }
 
 function added(row: Row, deal: Ended): Row {

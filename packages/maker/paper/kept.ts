@@ -1,39 +1,21 @@
 // The won trades of paper on disk, a line each, so that an inventory of paper outlives its process.
 
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { stat, truncate } from 'node:fs/promises';
 import type { BaseUnits } from '@parley/core/nominal.ts';
-import { readUpTo } from '@parley/trader/places.ts';
+import { nullIfMissing } from '@parley/host/missing-file.ts';
+import { appendLine, linesIn } from '../json-lines.ts';
 import type { Books, Fill } from './book.ts';
-
-/** About 200 000 trades. */
-const mostBytes = 67_108_864;
 
 type Started = { readonly asset: string; readonly start: BaseUnits };
 type Written = Started | Fill;
 
 /** Fills `books` with what the file has, and keeps what comes. Throws where a line is none. */
 export async function keepFills(file: string, books: Books) {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const text = (await readUpTo(file, mostBytes)) ?? '';
-  const lines = text.split('\n');
-  // A power cut leaves half a line.
-  const cut = lines.pop() ?? '';
-  for (const [at, line] of lines.entries()) {
-    try {
-      const written = JSON.parse(line, bigints) as Written;
-      if ('asset' in written) books.begin(written.asset, written.start);
-      else books.add(written);
-    } catch (cause) {
-      throw new Error(`line ${at + 1} of ${file} is damaged`, { cause });
-    }
-  }
-  const handle = await open(file, 'a', 0o600);
-  if (cut !== '') await handle.truncate(Buffer.byteLength(text) - Buffer.byteLength(cut));
+  if ((await stat(file).catch(nullIfMissing)) !== null) await fill(file, books);
   const begun = new Set(books.start.keys());
   let queue: Promise<unknown> = Promise.resolve();
   const write = (line: Written) => {
-    queue = queue.then(() => written(handle, line));
+    queue = queue.then(() => appendLine(file, textOf(line)));
   };
   return {
     add: (fill: Fill): void => {
@@ -45,22 +27,31 @@ export async function keepFills(file: string, books: Books) {
       write(fill);
     },
     /** Once all is on disk; rejects where something could not be written. */
-    close: async (): Promise<void> => {
-      try {
-        await queue;
-      } finally {
-        await handle.close();
-      }
-    },
+    close: async (): Promise<void> => void (await queue),
   };
 }
 
-async function written(handle: FileHandle, line: Written): Promise<void> {
-  const text = JSON.stringify(line, (_, value: unknown) =>
+async function fill(file: string, books: Books): Promise<void> {
+  let wholeBytes = 0;
+  for await (const { text, number, isWhole } of linesIn(file)) {
+    // A power cut leaves half a line.
+    if (!isWhole) return truncate(file, wholeBytes);
+    wholeBytes += Buffer.byteLength(text) + 1;
+    try {
+      const written = JSON.parse(text, bigints) as Written;
+      if ('asset' in written) books.begin(written.asset, written.start);
+      else books.add(written);
+    } catch (cause) {
+      const way = 'move the file away to begin anew, or take the line out';
+      throw new Error(`line ${number} of ${file} is damaged: ${way}`, { cause });
+    }
+  }
+}
+
+function textOf(line: Written): string {
+  return JSON.stringify(line, (_, value: unknown) =>
     typeof value === 'bigint' ? `${value}n` : value,
   );
-  await handle.appendFile(`${text}\n`);
-  await handle.sync();
 }
 
 function bigints(_: string, value: unknown): unknown {

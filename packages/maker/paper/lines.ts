@@ -1,11 +1,10 @@
 // Observations of markets, prices and fees that need no account, one a line: live from `observe.ts`,
 // or from a file of JSON lines, so that paper mode and a backtest are one program.
 
-import { createReadStream } from 'node:fs';
-import { constants, createGunzip } from 'node:zlib';
 import type { Millis } from '@parley/core/nominal.ts';
 import type { Agreement, Rfq } from '@parley/sdk/types.ts';
 import { z } from 'zod';
+import { linesIn } from '../json-lines.ts';
 
 export type ListedAsset = {
   /** The market's id of it. */
@@ -42,11 +41,6 @@ export type Observed =
   | (At & { readonly is: 'costs'; readonly holding: string; readonly costs: CostsLine });
 
 export type Gone = 'cancelled' | 'expired' | 'agreed';
-
-/** A longer line is of no recorder: an RFQ has a thousand characters. */
-const mostLineLength = 1_048_576;
-
-const finishFlush = constants.Z_SYNC_FLUSH;
 
 const text = z.string().max(200);
 const units = z.string().regex(/^\d{1,78}$/);
@@ -109,7 +103,7 @@ export function parseLine(written: string, place: string): Observed {
 }
 
 /**
- * The lines of files in their order; a name that ends in `.gz` is unpacked. A last line that was
+ * The lines of files in their order. A last line that was
  * cut, as a killed recorder leaves it, is `cut` and nothing more. Throws for any other fault, with
  * its place, and where a line is older than the one before it.
  */
@@ -119,9 +113,7 @@ export async function* linesOf(
 ): AsyncGenerator<Observed> {
   let last = 0;
   for (const file of files) {
-    let number = 0;
-    for await (const { written, isWhole } of textsOf(file)) {
-      number += 1;
+    for await (const { text: written, number, isWhole } of linesIn(file)) {
       if (!isWhole) {
         cut(file);
         break;
@@ -134,23 +126,4 @@ export async function* linesOf(
       yield found;
     }
   }
-}
-
-type Text = { readonly written: string; readonly isWhole: boolean };
-
-/** The last text has no end of line where the file was cut. */
-async function* textsOf(file: string): AsyncGenerator<Text> {
-  const raw = createReadStream(file);
-  // The end of a packed file that a killed recorder left is not there.
-  const unpacked = file.endsWith('.gz') ? raw.pipe(createGunzip({ finishFlush })) : raw;
-  raw.on('error', (error) => unpacked.destroy(error));
-  unpacked.setEncoding('utf8');
-  let rest = '';
-  for await (const chunk of unpacked as AsyncIterable<string>) {
-    const parts = `${rest}${chunk}`.split('\n');
-    rest = parts.pop() ?? '';
-    for (const written of parts) yield { written, isWhole: true };
-    if (rest.length > mostLineLength) throw new Error(`${file} has a line that is too long`);
-  }
-  if (rest !== '') yield { written: rest, isWhole: false };
 }

@@ -23,6 +23,9 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true }));
 
+const [some = assert.fail()] = config.assets;
+const withIdle = [...config.assets, { ...some, name: 'idle', token: 'x' }];
+
 // 0.01 BTC at 60 000: the maker pays 597 USDC, 50 basis points less.
 const ours = 597_000_000n;
 const minute = 60_000;
@@ -40,10 +43,11 @@ test('an RFQ that was agreed elsewhere at a price no better than one’s own is 
     ['597000001', 'lost'],
   ] as const) {
     const lines = wins.with(-1, agreementOf(theirs, 0, { at: 600_000 }));
-    const { report, fills } = await replayed(config, lines);
+    const { report, fills } = await replayed({ ...config, assets: withIdle }, lines);
     assert.equal(report.rfqs[how], 1, theirs);
     assert.equal(report.rfqs.agreed, 1);
     const [btc, usdc] = report.assets;
+    assert.equal(report.assets.length, 2, 'one of no pair is not shown');
     const isWon = how === 'won';
     assert.equal(btc?.change, isWon ? '0.01' : '0');
     assert.equal(usdc?.change, isWon ? '-597' : '0');
@@ -174,5 +178,12 @@ test('a file gives the same result each time; a cut end is left out, and a fault
   }
   await writeFile(join(dir, 'empty'), '');
   await assert.rejects(backtest(config, [join(dir, 'empty')]), /the recording is empty/);
-  await assert.rejects(linesOf([join(dir, 'none')], () => {}).next(), /ENOENT/);
+  for (const [file, says] of [
+    ['none', /none cannot be read: there is no such file/],
+    ['', /cannot be read: EISDIR/],
+    ['bad.gz', /bad.gz cannot be read: incorrect header check/],
+  ] as const) {
+    await writeFile(join(dir, 'bad.gz'), 'no packed file');
+    await assert.rejects(linesOf([join(dir, file)], () => {}).next(), says);
+  }
 });

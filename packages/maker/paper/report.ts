@@ -38,7 +38,10 @@ export function reportOf(config: Config, desk: PaperDesk, books: Books, span: Sp
       profitNow: price === null ? null : quote(profitNow(sum, price, pair)),
     };
   });
-  const assets = config.assets.map((asset) => {
+  const isTraded = (name: string) =>
+    config.pairs.some(({ base, quote }) => base.name === name || quote.name === name);
+  const traded = config.assets.filter(({ name }) => isTraded(name));
+  const assets = traded.map((asset) => {
     const { name, decimals } = asset;
     const start = books.start.get(name);
     const held = books.held.get(name);

@@ -1,8 +1,6 @@
 // One market as anybody sees it: its assets, its book, and the agreements that both sides funded.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Millis } from '@parley/core/nominal.ts';
-import { messageOf } from '@parley/sdk/errors.ts';
 import type { BookChange, MakerFeed } from '@parley/sdk/feed.ts';
 import type { Agreement } from '@parley/sdk/types.ts';
 import type { Config, MarketConfig } from '../config/config.ts';
@@ -10,11 +8,10 @@ import type { Log } from '../log.ts';
 import { openFeed } from '../market-feed.ts';
 import type { MarketMetrics } from '../metrics.ts';
 import { repeating } from '../repeating.ts';
-import { pinAssets, type Session } from '../session.ts';
+import { type Session, signedIn } from '../session.ts';
 import type { Observed } from './lines.ts';
 import { strangerOn } from './stranger.ts';
 
-const againMs = 5_000;
 const renewMs = 3_600_000;
 const agreementsMs = 20_000;
 const answerMs = 10_000;
@@ -44,7 +41,12 @@ type Watching = {
 export async function watchMarket(watching: Watching): Promise<void> {
   const { config, folder, market, log, metrics, signal, emit } = watching;
   const session = await strangerOn(market, config.chains, folder, log);
-  await named(watching, session);
+  const given = { assets: config.assets, log, signal, needsAll: false, ends: () => false };
+  const pinned = await signedIn(session, given);
+  const assets = [...pinned.assets.values()].map(({ id, chain, token, decimals }) => {
+    return { id, chain, token, decimals };
+  });
+  emit({ is: 'market', market: market.name, assets });
   const agreements = createAgreements(market.name, emit);
   const shown = new Set<string>();
   const link: { feed: MakerFeed | null } = { feed: null };
@@ -85,26 +87,6 @@ export async function watchMarket(watching: Watching): Promise<void> {
   every('key', renewMs, async () => {
     if (await session.renew(Date.now())) open();
   });
-}
-
-/** Signs in, however long that takes, and tells the market's assets. */
-async function named({ config, market, log, signal, emit }: Watching, session: Session) {
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      await session.signIn();
-      const passed = (asset: string, why: string) => log.warn('asset_passed_over', { asset, why });
-      const pinned = await pinAssets(session.client, config.assets, passed);
-      const assets = [...pinned.values()].map(({ id, chain, token, decimals }) => {
-        return { id, chain, token, decimals };
-      });
-      emit({ is: 'market', market: market.name, assets });
-      return;
-    } catch (error) {
-      log.warn('sign_in_failed', { error: messageOf(error) });
-    }
-    await wait(againMs, undefined, { signal });
-  }
 }
 
 type Pair = { readonly baseAssetId: string; readonly quoteAssetId: string };

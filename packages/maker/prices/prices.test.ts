@@ -10,7 +10,15 @@ import { WebSocketServer } from 'ws';
 import type { PriceConfig } from '../config/config.ts';
 import { approximate, parsePrice } from '../rules/price.ts';
 import { judge } from './median.ts';
-import { jsonAt, nothingRead, openPrices, priceOf, read, stepStandsMs } from './sources.ts';
+import {
+  type Hearing,
+  jsonAt,
+  nothingRead,
+  openPrices,
+  priceOf,
+  read,
+  stepStandsMs,
+} from './sources.ts';
 
 const free = { least: null, most: null, jumpBps: 1_000n };
 const at = (price: string, ms: number) => [parsePrice(price), ms] as const;
@@ -96,6 +104,35 @@ test('a median is of the good prices of others, and says once which is left out'
     assert.deepEqual(heard, said);
     prices.close();
   }
+});
+
+test('no source is blamed before each of a median has answered', () => {
+  const hearings = new Map<string, Hearing>();
+  const heard: string[] = [];
+  const common = { ...free, folder: '.', staleMs: 1_000 };
+  const type = 'command' as const;
+  const command = { type, command: ['x'], everySeconds: 1, timeoutSeconds: 1 };
+  const of = ['a', 'b', 'c'];
+  const from = { type: 'median', of, outlierBps: 100n, quorum: 2 } as const;
+  const sources = of.map((name): PriceConfig => ({ ...common, name, from: command }));
+  const told = {
+    now: () => 0,
+    changed: () => {},
+    said: (name: string, fault: string | null) => void heard.push(`${name}: ${fault}`),
+  };
+  const prices = openPrices([{ ...common, name: 'm', from }, ...sources], told, (config, hearing) =>
+    hearings.set(config.name, hearing),
+  );
+  const read = (name: string, price: string) => {
+    hearings.get(name)?.take(price);
+    const found = prices.of(['m']);
+    return found === null ? null : approximate(found);
+  };
+  assert.deepEqual([read('a', '100'), read('b', '120'), heard], [null, null, []]);
+  assert.equal(read('c', '100.4'), 100.2);
+  assert.equal(heard.length, 1);
+  assert.match(heard[0] ?? '', /m of b: left out/);
+  prices.close();
 });
 
 test('a path leads into JSON, and nowhere else', () => {

@@ -95,10 +95,12 @@ export function openPrices(
       if (price !== null) readings.set(each, price);
     }
     const { price, leftOut, counted } = judge(readings, from);
-    for (const each of from.of) outliers.look(`${name} of ${each}`, leftOut.get(each), from);
     const isFar = price !== null && isBeyond(price, config);
-    // Before each source has said anything it is only the start.
+    // Before each source has said anything it is only the start, and no source is blamed.
     const isBegun = from.of.every((each) => heard.has(each));
+    if (isBegun) {
+      for (const each of from.of) outliers.look(`${name} of ${each}`, leftOut.get(each), from);
+    }
     if (isFar) say(name, beyondBounds);
     else if (price !== null) say(name, null);
     else if (isBegun)

@@ -4,7 +4,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatUnits } from '@parley/core/amounts.ts';
-import { has } from '@parley/core/families.ts';
 import type { BaseUnits, Millis } from '@parley/core/nominal.ts';
 import { Misused, parsed } from '@parley/host/command.ts';
 import { parseAmount } from '@parley/sdk/people.ts';
@@ -12,20 +11,23 @@ import { fileStore } from '@parley/sdk/stores/file.ts';
 import type { Store } from '@parley/sdk/stores/store.ts';
 import { needsYou } from '@parley/trader/failures.ts';
 import { type Io, jsonOf, mustConfirm, note } from '@parley/trader/io.ts';
-import { parseWallet } from '@parley/trader/paying/solana.ts';
-import { closeChains, type OwnChain, openChains } from '../chains.ts';
+import { payeeOf } from '@parley/trader/paying/payee.ts';
+import { closeChains, openChains } from '../chains.ts';
 import type { AssetConfig, ChainConfig, Config } from '../config/config.ts';
-import { readJournal } from '../journal.ts';
+import { type Damaged, readJournal } from '../journal.ts';
 import { openLog } from '../log.ts';
 import { createPromises } from '../promises.ts';
 import { type Commitment, holdingOf, takenOf } from '../rules/inventory.ts';
 import { createStock } from '../stock.ts';
 import { isOfNow, readView } from '../watching/view.ts';
+import { knownOf, type WithdrawalsInput } from './checks.ts';
 import { type Known, mostFeeOf, mostOf, refusalOf, type Wanted } from './rules.ts';
 import {
   ask,
+  closedBy,
   hasEnded,
   idShape,
+  isUntold,
   mostOpen,
   openOnes,
   read,
@@ -33,13 +35,7 @@ import {
   untoldOnes,
   type Withdrawal,
 } from './withdrawal.ts';
-import {
-  createWithdrawals,
-  knownOf,
-  promisesWith,
-  type Withdrawals,
-  type WithdrawalsInput,
-} from './withdrawals.ts';
+import { createWithdrawals, promisesWith, type Withdrawals } from './withdrawals.ts';
 
 /** Somebody has to take it up within this, and whoever asked hears so a moment later. */
 const untilMs = 60_000;
@@ -136,14 +132,22 @@ async function deskOf({ config, chains, store, now, signal }: Opening) {
   const { assets, limits } = config;
   const warnBelow = new Map<string, number>();
   const stock = createStock({ chains, assets, log, doubts, now, signal, warnBelow });
-  const deals = await readJournal(config.store);
+  const damaged: Damaged[] = [];
+  const deals = await readJournal(config.store, '', damaged);
+  const [first] = damaged;
+  if (first !== undefined) {
+    const sentence = `${first.file} is damaged, and what it promises is not known: start a maker, which mends it or says what to do`;
+    throw needsYou('deal_damaged', sentence);
+  }
   const prices = { of: () => null, all: () => new Map(), close: () => {} };
   const parts = { assets, limits, prices, stock, mode: () => 'paused' as const };
   const withdrawals = new Map<string, Commitment>();
   const { dealt, commitments } = createPromises({ ...parts, now, deals, withdrawals });
   for (const deal of deals.values()) if (deal.end === null) dealt(deal, null);
   const promises = promisesWith(withdrawals, commitments);
-  return { config, chains, store, deals, stock, promises, log, now, signal };
+  // Damaged deals end it above.
+  const closedWhy = null;
+  return { config, chains, store, deals, stock, promises, log, now, signal, closedWhy };
 }
 
 /**
@@ -165,7 +169,7 @@ export function lookingAlone(
       return;
     }
     try {
-      const open = await openOnes(dir);
+      const { open } = await openOnes(dir);
       const asked = open.filter(({ id, state }) => state === 'asked' && !judged.has(id));
       if (own === null || asked.length > 0) {
         for (const { id } of asked) judged.add(id);
@@ -210,6 +214,8 @@ export async function begunOf(
   if (id !== null) {
     const known = await read(store, id);
     if (known === null || known.state === 'refused') return null;
+    const isOver = known.state === 'failed' && !(await isUntold(store, known));
+    if (isOver) return null;
     if (!isSame(known)) throw new Misused(`withdrawal ${id} was asked for as ${wordsOf(known)}`);
     note(io, `withdrawal ${id} was asked for before: it is not paid again`);
     return id;
@@ -238,10 +244,15 @@ async function askedNow(
   const there = chains[asset.chain];
   const of = config.chains.find(({ chain }) => chain === asset.chain);
   if (there === undefined || of === undefined) throw new Error(`no wallet on ${asset.chain}`);
-  const to = payeeOf(there, asset, written);
-  const open = (await openOnes(config.store)).length;
-  if (open >= mostOpen) {
-    throw needsYou('too_many', `${open} withdrawals are on their way: ${mostOpen} at most`);
+  const tokens = config.assets.flatMap((each) =>
+    each.chain === asset.chain && each.token !== null ? [each.token] : [],
+  );
+  const to = payeeOf(there, tokens, written);
+  const { open, damaged } = await openOnes(config.store);
+  const [first, ...more] = damaged;
+  if (first !== undefined) throw closedBy([first, ...more]);
+  if (open.length >= mostOpen) {
+    throw needsYou('too_many', `${open.length} withdrawals are on their way: ${mostOpen} at most`);
   }
   await stock.read();
   const own = knownOf(desk, { of }, asset);
@@ -281,22 +292,6 @@ async function askedNow(
     kept: null,
   });
   return id;
-}
-
-/** In its one spelling. Throws where it is of another family or network, or pays nobody. */
-export function payeeOf(
-  { source, wallet }: OwnChain,
-  { chain, token }: Pick<AssetConfig, 'chain' | 'token'>,
-  written: string,
-): string {
-  const to = source.adapter.parseAddress(written);
-  if (has(wallet, 'ed25519')) parseWallet(to);
-  const isContract = to === token || to === source.adapter.contract.address;
-  if (isContract)
-    throw needsYou('bad_address', `${to} is a contract of ${chain}: it keeps what it gets`);
-  if (/^0x0{40}$/.test(to)) throw needsYou('bad_address', `${to} is nobody's address`);
-  if (to !== wallet.address) return to;
-  throw needsYou('own_address', `${to} is the wallet that pays: nothing would leave it`);
 }
 
 type Plan = {

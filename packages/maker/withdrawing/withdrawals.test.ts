@@ -2,17 +2,19 @@
 // it is sent, and takes nothing that is promised. Wallet and chain are scripted.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Kept } from '@parley/sdk/stores/store.ts';
+import { type Kept, writeKept } from '@parley/sdk/stores/store.ts';
+import type { Spent } from '@parley/trader/paying/spent.ts';
 import type { OwnChains } from '../chains.ts';
 import { type Commitment, type Costs, holdingOf } from '../rules/inventory.ts';
+import type { WithdrawalsInput } from './checks.ts';
 import { mostOf, refusalOf } from './rules.ts';
 import { begunOf, lookingAlone, withdrawAsked } from './withdraw.ts';
-import { ask, keep, openOnes, read, told, type Withdrawal } from './withdrawal.ts';
-import { createWithdrawals, type WithdrawalsInput } from './withdrawals.ts';
+import { ask, keep, openOnes, read, told, untoldOnes, type Withdrawal } from './withdrawal.ts';
+import { createWithdrawals } from './withdrawals.ts';
 
 let dir: string;
 before(async () => {
@@ -113,10 +115,17 @@ function processOf(script: {
   treasury?: string;
   /** In the place of the scripted one. */
   wallet?: object;
+  closedWhy?: string;
+  /** The spender of the coins of a payment of Bitcoin. */
+  spent?: Spent | null;
   /** Between the check of its time and its note on the disk. */
   meanwhile?: () => void;
 }) {
   const heard: string[] = [];
+  const lines: string[] = [];
+  const said = (event: string) => {
+    if (event !== 'withdrawal') lines.push(event);
+  };
   const [one = 500n, other = one] = script.held ?? [];
   const node = (units: bigint) => ({ held: async () => units });
   let signatures = 0;
@@ -125,7 +134,8 @@ function processOf(script: {
     checkAmount: async () => {},
     readSigned: async (raw: string) => ({ raw, txid: raw, touches: [] }),
     broadcast: async ({ raw }: { raw: string }) => {
-      const [{ state, kept } = asked('none')] = await openOnes(dir);
+      const { open } = await openOnes(dir);
+      const [{ state, kept } = asked('none')] = open;
       heard.push(`sent ${raw}, on disk ${state} ${kept?.raw}`);
       if (script.silent) throw new Error('no node answers');
     },
@@ -151,7 +161,14 @@ function processOf(script: {
       store: dir,
       assets: [],
       addresses: new Map([['treasury', { evm: script.treasury ?? to }]]),
-      chains: [{ chain: 'evm', family: 'evm', chainId: 1, warnBelowSwaps: 0 }],
+      chains: [
+        {
+          chain: 'evm',
+          family: script.wallet === undefined ? 'evm' : 'bitcoin',
+          chainId: 1,
+          warnBelowSwaps: 0,
+        },
+      ],
     },
     chains: { evm: { source, wallet: script.wallet ?? wallet } } as unknown as OwnChains,
     store: { getSwap: async () => null, swapIds: async () => script.meanwhile?.() ?? [] },
@@ -165,13 +182,15 @@ function processOf(script: {
       },
       withdrawn: (id: string) => void open.delete(id),
     },
-    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    log: { debug: () => {}, info: said, warn: () => {}, error: said },
+    searchOn: () => async () => script.spent ?? null,
     now: () => 0,
+    closedWhy: script.closedWhy ?? null,
     agreePauseMs: 0,
     signal: new AbortController().signal,
   };
   const withdrawals = createWithdrawals(input as unknown as WithdrawalsInput);
-  return { ...withdrawals, heard, open, input: input as unknown as WithdrawalsInput };
+  return { ...withdrawals, heard, lines, open, input: input as unknown as WithdrawalsInput };
 }
 
 const stateOf = async (id: string) => {
@@ -195,7 +214,7 @@ test('it is promised, signed, on disk, and sent; a process after a kill sends th
   await last.resume();
   await last.look();
   assert.deepEqual(await stateOf('one'), ['paid', 't1']);
-  assert.deepEqual(await openOnes(dir), []);
+  assert.deepEqual(await openOnes(dir), { open: [], damaged: [] });
   await assert.rejects(ask(dir, asked('one')), { code: 'exists' }, 'its name is paid once');
   for (const each of [next, last]) assert.ok(!each.heard.includes('signed'), 'it is signed once');
 });
@@ -216,6 +235,7 @@ test('what may not be paid is refused before it is signed, and promises nothing'
     ['killed', {}, { state: 'taken' }, /ended before it was signed/],
     ['moved', { treasury: '0xother' }, {}, /of the maker that runs has 0xother on evm/],
     ['dear', {}, { amount: 501n }, /0.0005 usd are there/],
+    ['closed', { closedWhy: 'a deal is damaged' }, {}, /a deal is damaged/],
     ['elsewhere', {}, { chain: 'tron' }, /name no chain "tron"/],
   ] as const) {
     await ask(dir, asked(id, more));
@@ -244,12 +264,15 @@ test('nodes that differ about a balance have nothing signed', async () => {
 });
 
 test('a fee that no block takes is raised, and what is lost at depth is not paid', async () => {
-  const keptAtMs = Date.now() - 121_000;
   await ask(dir, asked('slow'));
-  await keep(dir, asked('slow', { state: 'signed', kept: { txid: 't1', raw: 't1', keptAtMs } }));
-  const slow = processOf({});
-  await slow.look();
-  assert.deepEqual(slow.heard, ['sent t1+, on disk signed t1+'], 'on disk before it is sent');
+  // Long ago, and by a clock that was set back since.
+  for (const agoMs of [121_000, -86_400_000]) {
+    const kept = { txid: 't1', raw: 't1', keptAtMs: Date.now() - agoMs };
+    await keep(dir, asked('slow', { state: 'signed', kept }));
+    const slow = processOf({});
+    await slow.look();
+    assert.deepEqual(slow.heard, ['sent t1+, on disk signed t1+'], 'on disk before it is sent');
+  }
   const doubted = processOf({ state: 'lost' });
   await doubted.look();
   assert.deepEqual(await stateOf('slow'), ['signed', 't1+'], 'not before its nonce is deep');
@@ -258,27 +281,140 @@ test('a fee that no block takes is raised, and what is lost at depth is not paid
   assert.match((await read(dir, 'slow'))?.why ?? '', /nothing was paid/);
 });
 
-test('a payment of Bitcoin that its receiver has spent counts as mined, and not while it waits', async () => {
-  const wallet = (raised: string) => ({
-    family: 'bitcoin',
-    address: 'own',
-    reserve: () => {},
-    confirmations: async () => null,
-    signRaise: async () => raised,
-  });
+test('a payment of Bitcoin is paid by what a block shows, and by nothing else that spends its coins', async () => {
+  const freed: string[] = [];
+  const looked = async (raised: string, script: object = {}, spent: Spent | null = null) => {
+    const wallet = {
+      family: 'bitcoin',
+      address: 'own',
+      reserve: () => {},
+      release: (raw: string) => freed.push(raw),
+      confirmations: async () => null,
+      signRaise: async () => raised,
+    };
+    const { look } = processOf({ wallet, silent: true, spent, ...script });
+    await look();
+    return [...(await stateOf('spent')), (await read(dir, 'spent'))?.why ?? null];
+  };
+  const gone = (spent: Spent | null) => looked('coins_gone', {}, spent);
+  const own = { txid: 'b1', pays: true, blocks: 1 };
+  const other = { txid: 'x', pays: false, blocks: 1 };
   const kept = { txid: 'b1', raw: 'b1', keptAtMs: Date.now() };
   await ask(dir, asked('spent'));
-  await keep(dir, asked('spent', { state: 'signed', kept }));
-  await processOf({ wallet: wallet('no_fee'), silent: true }).look();
-  assert.deepEqual(await stateOf('spent'), ['signed', 'b1']);
-  await processOf({ wallet: wallet('coins_gone') }).look();
-  assert.deepEqual(await stateOf('spent'), ['signed', 'b1'], 'a node has taken it again');
-  await processOf({ wallet: wallet('coins_gone'), silent: true }).look();
-  assert.deepEqual(await stateOf('spent'), ['mined', 'b1']);
-  const minedAtMs = Date.now() - 61_000;
-  await keep(dir, asked('spent', { state: 'mined', kept, minedAtMs }));
-  await processOf({ wallet: wallet('coins_gone') }).look();
-  assert.deepEqual(await stateOf('spent'), ['paid', 'b1']);
+  const signed = asked('spent', { state: 'signed', kept });
+  await keep(dir, signed);
+  assert.deepEqual(await looked('no_fee'), ['signed', 'b1', null]);
+  const searched = 'a block spends its coins: which one is searched';
+  assert.deepEqual(await gone(null), ['signed', 'b1', searched]);
+  // A node takes it once more, as a block has it already.
+  assert.deepEqual(await looked('coins_gone', { silent: false }, own), ['mined', 'b1', null]);
+  assert.deepEqual(await looked('no_fee'), ['signed', 'b1', null], 'a reorganisation took it back');
+  assert.deepEqual(await gone({ ...own, blocks: 2 }), ['paid', 'b1', null]);
+  await keep(dir, signed);
+  const taken = 'another wallet of this key has spent its coins in x: ';
+  assert.deepEqual(await gone(other), [
+    'signed',
+    'b1',
+    `${taken}if that is final, nothing was paid`,
+  ]);
+  const end = ['failed', 'b1', `${taken}nothing was paid`];
+  assert.deepEqual(await gone({ ...other, blocks: 2 }), end);
+  assert.deepEqual(freed, ['b1']);
+  await ask(dir, signed);
+  assert.deepEqual(await stateOf('spent'), ['signed', 'b1'], 'it may be asked for again');
+  await keep(dir, { ...signed, state: 'failed' });
+});
+
+const damages = [
+  ['half', (file: string) => writeFile(file, '{"id":"half","sta')],
+  ['empty', (file: string) => writeFile(file, '')],
+  ['zeros', (file: string) => writeFile(file, '\0'.repeat(4_096))],
+  ['later', (file: string) => writeFile(file, writeKept({ ...asked('later'), state: 'sealed' }))],
+  ['bare', (file: string) => writeFile(file, writeKept(asked('bare', { state: 'signed' })))],
+  ['other', (file: string) => writeFile(file, writeKept(asked('another')))],
+  ['folder', (file: string) => mkdir(file)],
+  // As an older version has named it.
+  ['Older', (file: string) => writeFile(file, '')],
+] as const;
+
+test('one that has ended, and was not set aside by a process that was killed, is not open', async () => {
+  await mkdir(join(dir, 'withdrawals'), { recursive: true });
+  for (const state of ['refused', 'failed', 'paid'] as const) {
+    const id = `over-${state}`;
+    const kept = state === 'refused' ? null : { txid: 't1', raw: 't1' };
+    const file = join(dir, 'withdrawals', `${id}.json`);
+    await writeFile(file, writeKept(asked(id, { state, kept })));
+    const { resume, look, heard, open } = processOf({});
+    await resume();
+    await look();
+    assert.deepEqual([heard, open.size], [[], 0], state);
+    assert.deepEqual((await openOnes(dir)).open, []);
+    assert.equal((await read(dir, id))?.state, state);
+  }
+  await ask(dir, asked('over-failed'));
+  await keep(dir, asked('over-failed', { state: 'failed' }));
+});
+
+test('a damaged file closes withdrawals and nothing else: what is signed goes on', async () => {
+  const kept = { txid: 't1', raw: 't1', keptAtMs: Date.now() };
+  await ask(dir, asked('going'));
+  await keep(dir, asked('going', { state: 'signed', kept }));
+  for (const [id, damage] of damages) {
+    const file = join(dir, 'withdrawals', `${id}.json`);
+    await damage(file);
+    await ask(dir, asked('since'));
+    const { look, resume, heard, lines } = processOf({});
+    await resume();
+    await look();
+    const why = `withdrawals are closed, as ${file} cannot be read: `;
+    assert.ok((await read(dir, 'since'))?.why?.startsWith(why), id);
+    assert.deepEqual(lines, ['withdrawals_closed'], 'said once');
+    assert.deepEqual(heard, ['promised 100', ...Array(2).fill('sent t1, on disk signed t1')]);
+    await assert.rejects(read(dir, id), { code: 'withdrawals_closed' });
+    await rm(file, { recursive: true });
+    await look();
+    assert.deepEqual(lines, ['withdrawals_closed', 'withdrawals_open']);
+  }
+  await keep(dir, asked('going', { state: 'failed' }));
+});
+
+test('a disk that takes no note of one withdrawal holds up no other', async () => {
+  await ask(dir, asked('full', { askedAtMs: 1, untilMs: 2 }));
+  await ask(dir, asked('free'));
+  // Its refusal cannot be set aside.
+  const place = join(dir, 'withdrawals', 'ended', 'full.json');
+  await mkdir(place);
+  const { look, heard } = processOf({});
+  await look();
+  assert.deepEqual(await stateOf('free'), ['signed', 't1'], heard.join());
+  await rm(place, { recursive: true });
+  for (const id of ['full', 'free']) await keep(dir, asked(id, { state: 'failed' }));
+});
+
+test('ids that differ in case are two withdrawals, and older names and marks are read', async (t) => {
+  const own = await mkdtemp(join(tmpdir(), 'parley-maker-cases-'));
+  t.after(() => rm(own, { recursive: true }));
+  const folder = join(own, 'withdrawals');
+  await mkdir(join(folder, 'ended'), { recursive: true });
+  await mkdir(join(folder, 'told'));
+  const older = (id: string) =>
+    writeFile(join(folder, 'ended', `${id}.json`), writeKept(asked(id, { state: 'refused' })));
+  for (const id of ['Heard', 'Untold']) await older(id);
+  await writeFile(join(folder, 'told', 'Heard.json'), '{}');
+  const untold = async () => (await untoldOnes(own)).map(({ id }) => id).sort();
+  assert.deepEqual(await untold(), ['Untold']);
+  for (const id of ['pay', 'Pay']) await ask(own, asked(id));
+  assert.deepEqual(await untold(), ['Pay', 'Untold', 'pay']);
+  assert.deepEqual((await readdir(folder)).sort(), ['+pay.json', 'ended', 'pay.json', 'untold']);
+  // One of an older name is written by the name of now.
+  const before = join(folder, 'Before.json');
+  await writeFile(before, writeKept(asked('Before')));
+  await keep(own, asked('Before', { state: 'taken' }));
+  const open = (await openOnes(own)).open.map(({ id, state }) => `${id} ${state}`);
+  assert.deepEqual(open.sort(), ['Before taken', 'Pay asked', 'pay asked']);
+  assert.ok(!(await readdir(folder)).includes('Before.json'));
+  for (const id of ['pay', 'Untold']) await told(own, asked(id));
+  assert.deepEqual(await untold(), ['Pay']);
 });
 
 test('what a maker has promised while a person was asked is not paid', async () => {
@@ -304,9 +440,11 @@ test('the same command again pays nothing anew until somebody was told the end',
   assert.equal(await again('usd', '7', 'cold'), null);
   await ask(dir, asked('named', { amount: 8_000_000n, isNamed: true }));
   assert.equal(await again('usd', '8', 'treasury'), null, 'it is another payment');
-  await keep(dir, asked('first', { amount: 7_000_000n, state: 'paid' }));
+  const kept = { txid: 't', raw: 't' };
+  await keep(dir, asked('first', { amount: 7_000_000n, state: 'paid', kept }));
   assert.equal(await again('usd', '7', 'treasury'), 'first', 'nobody was told');
-  await keep(dir, asked('second', { amount: 9_000_000n, state: 'mined' }));
+  await ask(dir, asked('second', { amount: 9_000_000n }));
+  await keep(dir, asked('second', { amount: 9_000_000n, state: 'mined', kept }));
   assert.equal(await again('usd', '9', 'treasury'), 'second');
   await told(dir, asked('second'));
   assert.equal(await again('usd', '9', 'treasury'), null, 'it is in a block, and was told');
@@ -314,4 +452,9 @@ test('the same command again pays nothing anew until somebody was told the end',
   assert.equal(await again('usd', '7', 'treasury'), null);
   assert.equal(await again('usd', '7', 'treasury', '--id', 'first'), 'first');
   await assert.rejects(again('usd', '8', 'treasury', '--id', 'first'), /was asked for as 7 usd/);
+  await keep(dir, asked('named', { amount: 8_000_000n, isNamed: true, state: 'failed' }));
+  const named = () => again('usd', '8', 'treasury', '--id', 'named');
+  assert.equal(await named(), 'named', 'that it failed is told first');
+  await told(dir, asked('named'));
+  assert.equal(await named(), null, 'it may be paid now');
 });

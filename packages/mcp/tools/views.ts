@@ -1,7 +1,6 @@
 // The market's answers, as tools show them: named assets, both units, and whose turn it is.
 
-import { isoTime } from '@parley/sdk/people.ts';
-import { timedText } from '@parley/sdk/settle/told.ts';
+import { isoTime, timedText } from '@parley/sdk/people.ts';
 import type { Rfq, Standing, Swap, Thread } from '@parley/sdk/types.ts';
 import type { z } from 'zod';
 import { amountOf, type Desk, type Names } from '../desk.ts';

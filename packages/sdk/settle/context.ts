@@ -11,6 +11,7 @@ import { type ChainSource, type Chains, walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
 import type { Asking } from '../evidence/observe.ts';
+import { timedText } from '../people.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { type OwnTrade, sourceIn } from '../trade.ts';
 import type { SwapLeg } from '../types.ts';
@@ -213,7 +214,7 @@ export function newHearing(): Hearing {
 
 /** `hearing`: that of former polls, where a program polls one swap again and again. */
 export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
-  const { now = () => Math.floor(Date.now() / 1000), signal } = input;
+  const { swapId, now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
   const limitOf = (ms: number) => {
     const limit = AbortSignal.timeout(Math.ceil(ms));
@@ -236,7 +237,7 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     if (emitted.get(about) === news) return;
     emitted.set(about, news);
     try {
-      input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid, code });
+      input.onProgress?.({ swapId, state, step, leg, text: timedText(text), txid, code });
     } catch {
       // A listener's error must not keep a claim from being sent.
     }

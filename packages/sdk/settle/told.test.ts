@@ -5,12 +5,14 @@ import { test } from 'node:test';
 import { nothingSeen } from '@parley/core/facts.ts';
 import type { LegName } from '@parley/core/trade.ts';
 import type { DoubtCode } from '../evidence/judge.ts';
+import { timedText } from '../people.ts';
 import { remember } from '../settle.ts';
+import { memoryStore } from '../stores/memory.ts';
 import { keptRecord } from '../testing/honest.ts';
 import type { Poll } from './chains.ts';
-import type { Context, Failure } from './context.ts';
+import { type Context, contextOf, type Failure } from './context.ts';
 import { type LegSeen, legWith } from './record.ts';
-import { doubtsAfter, type ToldDoubt, timedText } from './told.ts';
+import { doubtsAfter, type ToldDoubt } from './told.ts';
 
 type Given = { readonly codes: readonly DoubtCode[]; readonly agreed?: boolean };
 
@@ -100,13 +102,23 @@ test('a node that holds up an end is told once, however often the end is looked 
 
 test('an instant in a sentence is a time for people, and an amount stays a number', () => {
   for (const [said, wanted] of [
-    ["refund leg a when its chain's clock passes 1795910481", /passes 2026-11-29T00:01:21Z$/],
-    ['its timelock 1795910481 has passed', /timelock 2026-11-29T00:01:21Z has/],
-    ['goes to the funder from 1795910481 on', /from 2026-11-29T00:01:21Z on/],
+    ["refund leg a when its chain's clock passes 1795910481", /passes 2026-11-29 00:01 UTC$/],
+    ['its timelock 1795910481 has passed', /timelock 2026-11-29 00:01 UTC has/],
+    ['goes to the funder from 1795910481 on', /from 2026-11-29 00:01 UTC on/],
     ['it is 1795910481 (2026-11-29T00:01:21.000Z)', /is 1795910481 \(2026/],
     ['1795910481 are in its escrow', /^1795910481 are/],
     ['a claim takes from 1795910481 wei on', /from 1795910481 wei/],
   ] as const) {
     assert.match(timedText(said), wanted);
   }
+  const texts: string[] = [];
+  const context = contextOf({
+    swapId: 's',
+    store: memoryStore(),
+    client: null,
+    chains: {},
+    onProgress: ({ text }) => void texts.push(text),
+  });
+  context.emit('waiting', 'a', 'its clock passes 1795910481');
+  assert.deepEqual(texts, ['its clock passes 2026-11-29 00:01 UTC']);
 });

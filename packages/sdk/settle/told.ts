@@ -3,7 +3,6 @@
 
 import type { LegName } from '@parley/core/trade.ts';
 import type { Doubt } from '../evidence/judge.ts';
-import { isoTime } from '../people.ts';
 import type { Failure, Shown } from './context.ts';
 import type { LegSeen } from './record.ts';
 
@@ -44,17 +43,4 @@ export function doubtsAfter(before: readonly ToldDoubt[], shown: Told): ToldDoub
   const isKept = ({ leg }: ToldDoubt) =>
     leg !== null && isUnheard(shown.legs.get(leg)) && !now.some((each) => each.leg === leg);
   return [...before.filter(isKept), ...now];
-}
-
-/**
- * Words before an instant, which is Unix seconds. A number without such a word before it is an
- * amount.
- */
-const before = 'clock passes|timelock|until|from|before|by|it is';
-const units = 'wei|sun|sats|lamports|base';
-const instant = new RegExp(`(?<=\\b(?:${before}) )\\d{10}\\b(?! (?:\\(|${units}))`, 'g');
-
-/** A sentence of the SDK with its instants as times, for people. */
-export function timedText(text: string): string {
-  return text.replace(instant, (at) => isoTime(Number(at)));
 }

@@ -16,6 +16,15 @@ import {
 export const clockSlackMs = 60_000;
 export const idShape = /^[0-9a-zA-Z-]{1,64}$/;
 
+/**
+ * The name of a file of an id. A disk that ignores case would take "A" and "a" for one file, so a
+ * capital is a plus and its small letter. `idIn` reads it, and the id itself as older versions named it.
+ */
+export const fileNameOf = (id: string): string =>
+  id.replaceAll(/[A-Z]/g, (capital) => `+${capital.toLowerCase()}`);
+export const idIn = (name: string): string =>
+  name.replaceAll(/\+([a-z])/g, (_, small: string) => small.toUpperCase());
+
 /** Ids come from a market. Throws SettleError `bad_record`. */
 function named(id: string): string {
   if (idShape.test(id)) return id;

@@ -13,7 +13,7 @@ import { promisesFor, type Tried } from '../testing/store-promises.ts';
 import { timed } from '../testing/timed.ts';
 import { fileStore } from './file.ts';
 import { memoryStore } from './memory.ts';
-import { newHashlock, type Store } from './store.ts';
+import { newHashlock, type Store, writeKept } from './store.ts';
 
 async function withDir(work: (dir: string) => Promise<void>): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-store-'));
@@ -83,3 +83,24 @@ timed('a lock is held against another process, and free once that was killed', (
     }
   }),
 );
+
+test('two ids that differ in case alone are two files on any disk, and older names are read', () =>
+  withStore(async (store, dir) => {
+    const swaps = join(dir, 'swaps');
+    const of = (id: string) => ({ ...record, swap: { ...record.swap, id } });
+    await writeFile(join(swaps, 'Old'), writeKept(of('Old')));
+    assert.equal((await store.getSwap('Old'))?.swap.id, 'Old');
+    for (const id of ['AbC', 'abC', 'Old']) await store.putSwap(of(id));
+    assert.deepEqual((await readdir(swaps)).sort(), ['+ab+c', '+old', 'ab+c']);
+    assert.deepEqual((await store.swapIds(Date.now())).sort(), ['AbC', 'Old', 'abC']);
+    assert.equal((await store.getSwap('abC'))?.swap.id, 'abC');
+    const nonces = (id: string) => ({ id, secrets: [] });
+    // Nonces of an older version are never used: after two kills they could be twice.
+    await writeFile(join(dir, 'nonces', 'Old'), writeKept(nonces('first')));
+    assert.equal(await store.takeNonces?.('Old'), null);
+    assert.deepEqual(await readdir(join(dir, 'nonces')), []);
+    await writeFile(join(dir, 'nonces', 'Old'), writeKept(nonces('first')));
+    await store.putNonces?.('Old', nonces('second'));
+    assert.equal((await store.takeNonces?.('Old'))?.id, 'second');
+    assert.equal(await store.takeNonces?.('Old'), null, 'the one before is gone');
+  }));

@@ -1,16 +1,13 @@
 // Orders on disk: each before its request is posted, and until its end was told. By them a process
 // that was killed goes on, and trades nothing twice.
 
-import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makePrivateFolder, syncFolder } from '@parley/host/private-file.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { z } from 'zod';
 import { type OwnAsset, ownAsset } from '../assets.ts';
 import { Failure, needsYou } from '../failures.ts';
-import { readUpTo, writePrivate } from '../places.ts';
+import { namedFiles } from '../named-files.ts';
 import type { Session } from '../session.ts';
-import { namesIn } from '../swaps.ts';
 import type { Order } from './order.ts';
 
 /** The body of `POST /v1/rfqs`. */
@@ -50,15 +47,14 @@ const mostOrderBytes = 16_384;
 
 type Placed = Pick<Session, 'places'>;
 
-const folderOf = ({ places }: Placed) => join(places.data, 'orders');
-const doneOf = (session: Placed) => join(folderOf(session), 'done');
-const fileOf = (session: Placed, id: string) => join(folderOf(session), `${id}.json`);
+const openIn = ({ places }: Placed) => namedFiles(join(places.data, 'orders'));
+const doneIn = ({ places }: Placed) => namedFiles(join(places.data, 'orders', 'done'));
 
-/** null: there is none, neither open nor done. Throws Failure `bad_order`. */
+/** null: there is none, neither open nor done. Throws Failure `bad_order`, `unreadable`. */
 export async function readOrder(session: Placed, id: string): Promise<KeptOrder | null> {
-  for (const file of [fileOf(session, id), join(doneOf(session), `${id}.json`)]) {
-    const text = await readUpTo(file, mostOrderBytes);
-    if (text !== null) return parsed(text, file);
+  for (const files of [openIn(session), doneIn(session)]) {
+    const text = await files.read(id, mostOrderBytes);
+    if (text !== null) return parsed(text, files.fileOf(id));
   }
   return null;
 }
@@ -75,29 +71,27 @@ function parsed(text: string, file: string): KeptOrder {
 
 /** On disk when it resolves. */
 export async function keepOrder(session: Placed, kept: KeptOrder): Promise<void> {
-  await writePrivate(fileOf(session, kept.id), `${JSON.stringify(kept)}\n`);
+  await openIn(session).write(kept.id, `${JSON.stringify(kept)}\n`);
 }
 
 /** An order of which nothing was agreed: the next one of its name begins anew. */
 export async function dropOrder(session: Placed, id: string): Promise<void> {
-  await rm(fileOf(session, id), { force: true });
+  await openIn(session).remove(id);
 }
 
 /** Its end was told. A named one stays, so that nothing trades under that name again. */
 export async function closeOrder(session: Placed, kept: KeptOrder): Promise<void> {
   const { id, isNamed } = kept;
   if (!isNamed) return dropOrder(session, id);
-  if ((await readUpTo(fileOf(session, id), mostOrderBytes)) === null) return;
-  await makePrivateFolder(doneOf(session));
-  await rename(fileOf(session, id), join(doneOf(session), `${id}.json`));
-  await syncFolder(doneOf(session));
+  await openIn(session).moveTo(id, doneIn(session));
 }
 
 /** Those whose end was not told. Throws Failure `too_many_orders`. */
 export async function openOrders(session: Placed): Promise<string[]> {
-  const ids = await namesIn(folderOf(session));
+  const { folder, ids: idsIn } = openIn(session);
+  const ids = await idsIn();
   if (ids.length <= mostOrders) return ids;
-  const sentence = `${ids.length} trades are open in ${folderOf(session)}, more than ${mostOrders}`;
+  const sentence = `${ids.length} trades are open in ${folder}, more than ${mostOrders}`;
   throw new Failure('local', 'too_many_orders', sentence);
 }
 

@@ -103,7 +103,7 @@ export async function stateOfPayment(
 
 /**
  * The same payment at a higher fee, of which no more than one is ever mined; `gone`: a block has
- * spent a coin of it, as its own payment does. null: it cannot be raised now, or dies by itself.
+ * spent a coin of it, and `spent.ts` says by what. null: it cannot be raised now, or dies by itself.
  */
 export async function raisedPayment(
   wallet: OwnWallet,
