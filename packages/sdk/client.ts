@@ -48,13 +48,13 @@ function withoutKey(operation: string, maySign: boolean): string {
 /**
  * A client of the market at `baseUrl`, such as `http://127.0.0.1:8080`. Without a `key` it makes
  * the public calls: `assets`, `pairs`, `pair`, `pairPrice`, `pairHistory`, `levels`, `status` and
- * what mints a key. Throws TypeError for a `baseUrl` that is none, and for a key that no header
- * carries.
+ * what mints a key. Throws TypeError for a `baseUrl` that is none, or is plain http of another
+ * machine without `allowHttp`, and for a key that no header carries.
  */
 export function parleyClient(options: HttpOptions) {
   // A `fetch` of one's own may resolve addresses, and sign.
   const maySign = options.fetch !== undefined;
-  if (!maySign) mustBeAddress(options.baseUrl);
+  if (!maySign) mustBeAddress(options.baseUrl, options.allowHttp ?? false);
   const clock: { aheadSeconds: number | null } = { aheadSeconds: null };
   const heardClock = (aheadSeconds: number) => {
     clock.aheadSeconds = aheadSeconds;

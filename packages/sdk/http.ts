@@ -12,6 +12,11 @@ export type HttpOptions = {
   readonly baseUrl: string;
   /** An API key; white space around it is left out. Without one only public calls can be made. */
   readonly key?: string;
+  /**
+   * Whether plain http may leave this machine, where others can read the key; default false. A
+   * `fetch` of one's own is free to.
+   */
+  readonly allowHttp?: boolean;
   readonly timeoutMs?: number;
   /** Tries of a request that is safe to repeat; default 3. */
   readonly tries?: number;

@@ -143,3 +143,20 @@ test('a text that is no address is refused before any request', () => {
     assert.throws(() => parleyClient({ baseUrl }), { name: 'TypeError', message: expected });
   }
 });
+
+test('plain http leaves this machine only where the caller says so', () => {
+  const sentence = (baseUrl: string) =>
+    `"${baseUrl}" must be https, or http of this machine: a key would be read`;
+  for (const baseUrl of [
+    'http://market.example',
+    'http://10.0.0.1:80',
+    'http://localhost.example',
+    'http://127.0.0.1.example',
+  ]) {
+    assert.throws(() => parleyClient({ baseUrl }), { message: sentence(baseUrl) });
+    assert.equal(parleyClient({ baseUrl, allowHttp: true }).baseUrl, baseUrl);
+  }
+  for (const host of ['localhost:8080', 'a.localhost', '127.9.9.9', '[::1]:80']) {
+    assert.ok(parleyClient({ baseUrl: `http://${host}` }));
+  }
+});

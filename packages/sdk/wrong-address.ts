@@ -5,8 +5,8 @@ import { withoutAddresses } from '@parley/chains/nodes/exchange.ts';
 
 const example = 'https://market.example';
 
-/** Throws TypeError for what is no address of a market. */
-export function mustBeAddress(baseUrl: string): void {
+/** Throws TypeError for what is no address of a market, or one to which a key may not go. */
+export function mustBeAddress(baseUrl: string, allowHttp: boolean): void {
   const found = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (found === null || !/^https?:$/.test(found.protocol) || found.hostname === '') {
     const named = JSON.stringify(String(baseUrl).slice(0, 200));
@@ -15,6 +15,15 @@ export function mustBeAddress(baseUrl: string): void {
   if (found.username !== '' || found.password !== '' || found.search !== '' || found.hash !== '') {
     throw new TypeError('the address of a market has no user, query or fragment');
   }
+  if (found.protocol === 'http:' && !allowHttp && !isHere(found.hostname)) {
+    const named = JSON.stringify(baseUrl.slice(0, 200));
+    throw new TypeError(`${named} must be https, or http of this machine: a key would be read`);
+  }
+}
+
+/** Loopback: what is sent there leaves no machine. */
+function isHere(host: string): boolean {
+  return /^(?:(?:.*\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(host);
 }
 
 /** The method and the address of a request, without its query. */

@@ -116,8 +116,11 @@ async def test_a_key_is_carried_to_no_other_place() -> None:
     ],
 )
 def test_plain_http_is_for_this_machine_alone(url: str) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError) as refused:
         ParleyClient(url)
+    if url.startswith("http://"):
+        sentence = "must be https, or http of this machine: a key would be read"
+        assert str(refused.value) == f'"{url}" {sentence}'
 
 
 async def test_addresses_of_this_machine_and_those_that_are_allowed_are_taken() -> None:

@@ -322,7 +322,7 @@ def _base(text: str, allow_http: bool) -> str:
     if url.userinfo or url.query or url.fragment:
         raise ValueError("the address of a market has no user, query or fragment")
     if url.scheme == "http" and not allow_http and not _is_here(url.host):
-        raise ValueError(f"{text!r} must be https, or http of this machine: a key would be read")
+        raise ValueError(f'"{text}" must be https, or http of this machine: a key would be read')
     return str(url).rstrip("/")
 
 

@@ -11,7 +11,7 @@ from ._lists import Direction, Party
 from ._settle.context import Chain, Options
 from ._settle.store import Store, new_hashlock
 from .client import ParleyClient
-from .errors import Refusal, VerificationError
+from .errors import Refusal, SettleError, VerificationError
 from .verify.rules import own_rules
 from .verify.swap import CLOCK_TOLERANCE_SECONDS
 from .verify.thread import verify_thread
@@ -47,7 +47,8 @@ async def accept(
 
     ``terms`` are never a market's answer of that moment: the thread is compared with them. An
     initiator's secret and the trade are in the store before anything is said. Called again it
-    gives the same hashlock. VerificationError comes before anything is said.
+    gives the same hashlock, until a swap has begun: SettleError ``hashlock_used``.
+    VerificationError comes before anything is said.
     """
     thread = await market.get_thread(thread_id)
     me = (await market.get_me()).user_id
@@ -81,6 +82,7 @@ async def accept(
     if own.long == given_leg(terms.party):
         hashlock = None if kept is None else kept.hashlock
         trade = replace(trade, hashlock=hashlock or await new_hashlock(store))
+    await _must_not_have_begun(store, trade)
     await store.put_trade(trade)
     await market.accept_price(
         thread_id,
@@ -89,6 +91,19 @@ async def accept(
         rules=m.AcceptedRules.model_validate(own_rules(own)),
     )
     return trade
+
+
+async def _must_not_have_begun(store: Store, trade: OwnTrade) -> None:
+    """An RFQ has one swap. Raises SettleError ``hashlock_used`` where one may be funded already."""
+    for swap_id in await store.swap_ids():
+        record = await store.get_swap(swap_id)
+        if record is None or not (record.may_be_funded or record.public_secret):
+            continue
+        is_same = record.trade.rfq_id == trade.rfq_id or record.trade.thread_id == trade.thread_id
+        if is_same or record.swap.hashlock == trade.hashlock:
+            what = f"the RFQ, hashlock or price of thread {trade.thread_id} belongs to swap {swap_id}"
+            sentence = f"{what} already: settle that one, and agree on another RFQ"
+            raise SettleError("hashlock_used", sentence)
 
 
 def _stands(kept: OwnTrade, now: OwnTrade, thread: m.Thread) -> bool:

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from parley.agree import Terms, accept
+from parley.agree import Terms, _must_not_have_begun, accept
+from parley.errors import SettleError
 from parley.settle import FileStore, Options
 
 from ..verify.test_swaps import trade_of
@@ -62,3 +63,29 @@ async def test_an_acceptance_that_stands_keeps_its_moment_and_its_secret(
     ]
     assert said[0] is not None and said[0] == said[1]
     assert trades[1].accepted_at == (1_800_000_000 if has_accepted else 1_800_000_400)
+
+
+@pytest.mark.parametrize("same", ["rfq_id", "thread_id", "hashlock", "nothing"])
+@pytest.mark.parametrize("begun", [{"by_hand": True}, {"public_secret": "00"}, {}])
+async def test_what_has_begun_is_not_agreed_to_again(same: str, begun: dict[str, Any]) -> None:
+    other = {"rfq_id": "1", "thread_id": "1", "hashlock": "1"}
+    record = SimpleNamespace(
+        **{"may_be_funded": False, "public_secret": None, **begun},
+        trade=SimpleNamespace(**{**other, same: getattr(TRADE, same, "1")}),
+        swap=SimpleNamespace(hashlock=TRADE.hashlock if same == "hashlock" else "1"),
+    )
+    record.may_be_funded = "by_hand" in begun
+
+    async def swap_ids() -> list[str]:
+        return ["swap"]
+
+    async def get_swap(_: str) -> Any:
+        return record
+
+    store = cast(Any, SimpleNamespace(swap_ids=swap_ids, get_swap=get_swap))
+    if not begun or same == "nothing":
+        await _must_not_have_begun(store, TRADE)
+        return
+    with pytest.raises(SettleError) as refused:
+        await _must_not_have_begun(store, TRADE)
+    assert refused.value.code == "hashlock_used"

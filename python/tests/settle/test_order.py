@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from parley._settle import claims, fund, machine, polling, run, sign
-from parley._settle.context import Chain, Context, Options
+from parley._settle.context import Chain, Context, Options, timed_text
 from parley._settle.facts import EscrowFacts
 from parley._settle.machine import is_late
 from parley._settle.nodes import Signed
@@ -210,9 +210,22 @@ async def test_a_late_funding_that_its_contract_refuses_keeps_no_run_open(
     context.store.latest = replace(context.record, funding=KEPT, cancel=KEPT)
     chain = cast(Any, context.chains["x"])
     chain.wallet.outcome = side.noting("outcome", "stranded")
-    chain.source.view.policy = SimpleNamespace(late_claim_seconds=60)
-    leg = SimpleNamespace(family=family, timelock=1_000, facts=EscrowFacts())
+    depth = SimpleNamespace(confirmations=1, outage_seconds=20)
+    chain.source.view.policy = SimpleNamespace(
+        late_claim_seconds=40, window_seconds=None, normal=depth, high=depth
+    )
+    leg = SimpleNamespace(
+        family=family, timelock=1_000, facts=EscrowFacts(), required_confirmations=1
+    )
     evidence = SimpleNamespace(agreed=agreed)
     context.last_seen["b"] = LegSeen(cast(Any, leg), clock, cast(Any, evidence))
     await fund.cancel_funding(context)
     assert (context.record.funding is None) is is_over
+
+
+def test_an_instant_in_a_sentence_is_a_time_for_people_and_an_amount_stays_a_number() -> None:
+    assert timed_text("its chain's clock passes 1795910481") == (
+        "its chain's clock passes 2026-11-29 00:01 UTC"
+    )
+    for said in ("a claim takes from 1795910481 wei on", "1795910481 are in its escrow"):
+        assert timed_text(said) == said

@@ -1,6 +1,7 @@
 """The store on disk: what it keeps is private, whole, and never written over where that loses money."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,23 @@ async def test_a_trade_comes_back_as_it_was_and_what_is_unreadable_is_left(tmp_p
     for bad in ("../thread", "a" * 65, ""):
         with pytest.raises(SettleError):
             await store.get_swap(bad)
+
+
+async def test_ids_that_differ_in_case_are_two_files_on_any_disk(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    for thread_id in ("Ab", "ab"):
+        await store.put_trade(replace(trade(), thread_id=thread_id))
+    names = os.listdir(tmp_path / "trades")
+    assert len({each.lower() for each in names}) == 2
+    held = await store.get_trade("Ab")
+    assert held is not None and held.thread_id == "Ab"
+    for each in names:
+        (tmp_path / "swaps" / each).touch()
+    assert await store.swap_ids() == ["Ab", "ab"]
+    (tmp_path / "trades" / "+ab").rename(tmp_path / "trades" / "Ab")
+    assert await store.get_trade("Ab") == held, "as an older version has named it"
+    (tmp_path / "swaps" / "+ab").rename(tmp_path / "swaps" / "Ab")
+    assert await store.swap_ids() == ["Ab", "ab"]
 
 
 async def test_one_run_has_a_swap_at_a_time(tmp_path: Path) -> None:

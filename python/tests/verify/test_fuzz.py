@@ -23,7 +23,7 @@ from .test_swaps import check as check_swap
 from .vectors import Json
 
 #: The soak asks for more.
-RUNS = int(os.environ.get("PARLEY_FUZZ_RUNS", "20"))
+RUNS = int(os.environ.get("PARLEY_FUZZ_RUNS", "12"))
 many = settings(max_examples=RUNS, deadline=None, suppress_health_check=list(HealthCheck))
 
 BY_NAME = {case["name"]: case for case in CASES}

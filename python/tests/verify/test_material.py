@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from parley.chains.bitcoin import bitcoin_escrow
@@ -44,7 +46,7 @@ def test_an_honest_transaction_is_accepted_and_no_lie(case: Json) -> None:
 
 def test_a_spend_of_taproot_names_its_scheme_and_no_other_does() -> None:
     plain = next(each for each in CASES if each["material"]["sign"] == "btc-sighash")
-    case = changed(plain, [])
+    case = copy.deepcopy(plain)
     case["terms"]["form"] = "p2tr"
     terms, verb = terms_of(case["terms"]), plain["asked"]["verb"]
     outputs = list(outputs_of(case["limits"]["outputs"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Literal
 
@@ -93,7 +94,7 @@ def test_a_leg_is_of_taproot_where_both_sides_ask_and_never_where_this_one_does_
             "escrow": escrow.address,
             "redeemScript": escrow.redeem_script,
         }
-        shown = changed(case, [])
+        shown = copy.deepcopy(case)
         shown["swap"]["legs"]["b"].update(leg)
         shown["trade"]["payTo"].update({"form": "p2tr"} if asks else {})
         try:

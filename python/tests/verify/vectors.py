@@ -97,14 +97,16 @@ def outputs_of(said: Json) -> tuple[EscrowOutput, ...]:
 
 
 def changed(value: Json, changes: Json) -> Json:
-    """A copy with the changes (RFC 6902: replace, add, remove)."""
-    whole = copy.deepcopy({"": value})
+    """A copy with the changes (RFC 6902: replace, add, remove). The rest is shared."""
+    whole = {"": value}
     for change in changes:
         path: list[str] = change["path"].split("/")
         names, last = path[:-1], path[-1]
         holder: Json = whole
         for name in names:
-            holder = holder[int(name)] if isinstance(holder, list) else holder[name]
+            key = int(name) if isinstance(holder, list) else name
+            holder[key] = copy.copy(holder[key])
+            holder = holder[key]
         if isinstance(holder, list):
             at = len(holder) if last == "-" else int(last)
             if change["op"] != "add":

@@ -8,10 +8,19 @@ import { type Edit, edited } from './edit.ts';
 export const root = join(import.meta.dirname, '../../..');
 
 /** The finders of bugs. */
-export const kinds = ['test', 'crashes', 'sim', 'driver', 'forge', 'solana'] as const;
+export const kinds = [
+  'test',
+  'crashes',
+  'sim',
+  'driver',
+  'forge',
+  'solana',
+  'python',
+  'python-driver',
+] as const;
 export type Kind = (typeof kinds)[number];
 
-/** `what`: a test file, a row of the crash matrix, a seed of either kind. */
+/** `what`: a test file, a row of the crash matrix, a seed, or tests of `python/`. */
 export type Finder = { readonly kind: Kind; readonly what: string };
 
 /** All is well, a promise broke, or a process only ended or threw, which says nothing. */

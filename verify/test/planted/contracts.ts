@@ -21,7 +21,7 @@ import {
   findToolchain,
   type Prepared,
   prepare,
-} from '@parley/contracts/solana/build.ts';
+} from '@parley/contracts/solana/compile.ts';
 import { type Bug, type Look, root } from './bugs.ts';
 import { edited } from './edit.ts';
 

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { type Bug, crashed, type Finder, type Kind, type Look, type Looked, root } from './bugs.ts';
 import { byForge, byPrograms } from './contracts.ts';
+import { byPytest, withBug } from './python.ts';
 
 export type Ran = {
   readonly code: number | null;
@@ -92,6 +93,14 @@ const looks: Readonly<Record<Kind, Look>> = {
   driver: program('verify/test/sim/run.ts', '--driver', '--workers', '1', '--seed'),
   forge: byForge,
   solana: byPrograms,
+  python: byPytest,
+  'python-driver': (what, bug, env) => {
+    const args = ['verify/test/sim/run.ts', '--python', '--workers', '1', '--seed', what, '--json'];
+    if (bug === null) return runPlanted(args, null, env).then(lookedOf);
+    return withBug(bug, async (PARLEY_TEST_PYTHON) =>
+      lookedOf(await runPlanted(args, null, { ...env, PARLEY_TEST_PYTHON })),
+    );
+  },
 };
 
 const areWell = new Map<string, Promise<Looked>>();

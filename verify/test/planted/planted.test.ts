@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { rows } from '../sim/crashes/rows.ts';
 import { allBugs, crashed, type Kind, mustFit, root } from './bugs.ts';
 import { lookedOf, runPlanted } from './finders.ts';
+import { hasTests } from './python.ts';
 
 const bugs = allBugs();
 
@@ -35,6 +36,8 @@ test('every planted bug is looked for by what there is', () => {
     driver: (what) => /^[1-9]\d*$/.test(what),
     forge: (what) => what === '',
     solana: (what) => what === '',
+    python: hasTests,
+    'python-driver': (what) => /^[1-9]\d*$/.test(what),
   };
   for (const { name, by } of bugs) {
     assert.ok(by.length > 0, `nothing finds ${name}`);
@@ -71,7 +74,8 @@ test('every module that a swap passes through has a bug planted in it, or a reas
   const modules = folders
     .filter((folder) => !reasons.has(folder))
     .flatMap((folder) => globSync(`${folder}*.ts`, { cwd: root }))
-    .filter((file) => !file.endsWith('.test.ts'));
+    .filter((file) => !file.endsWith('.test.ts'))
+    .concat(globSync('python/src/parley/_settle/*.py', { cwd: root }));
   assert.deepEqual(
     modules.filter((file) => !planted.has(file) && !reasons.has(file)),
     [],

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const pyright = '1.1.414';
 const pyroma = '5.0.1';
 
-/** The runs of each property, 20 in `npm test`. */
+/** The runs of each property, 12 in `npm test`. */
 const fuzzRuns = 2_000;
 
 /** Resolves with the exit code of its tests. */

@@ -86,7 +86,10 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
   return { python, folder, wheel };
 }
 
-/** The package as it lies here, with what its lock names: a Python and its PYTHONPATH. */
+/**
+ * The package as it lies here, or with a bug planted in PARLEY_TEST_PYTHON, with what its lock
+ * names: a Python and its PYTHONPATH.
+ */
 export async function pythonTree(): Promise<{ readonly python: string; readonly path: string }> {
   const python = findPython();
   if (python === null) throw new Error('no Python from 3.11 on that makes environments');
@@ -97,7 +100,8 @@ export async function pythonTree(): Promise<{ readonly python: string; readonly 
     await run(python, ['-m', 'venv', '--without-pip', making]);
     const locked = await installLocked(python, await installer(python, inside));
     await generate();
-    return { python, path: [join(source, 'src'), locked].join(delimiter) };
+    const own = process.env.PARLEY_TEST_PYTHON ?? join(source, 'src');
+    return { python, path: [own, locked].join(delimiter) };
   } finally {
     await rm(making, { recursive: true, force: true });
   }

@@ -12,7 +12,8 @@ from typing import Any
 from ..errors import Refusal, SettleError
 from .context import Context
 from .gates import claim_gate, must_open, refund_gate
-from .nodes import Node
+from .market import unquoted
+from .nodes import Node, Signed
 from .polling import snapshot
 from .record import Kept, LegSeen, Seen, SetLeg, alone_of, leg_of
 from .send import (
@@ -76,11 +77,15 @@ async def _claim_now(context: Context, secret: str) -> None:
     is_public = context.record.public_secret is not None
     built = await built_spend(context, leg, Spending("claim", secret))
     gate = _RevealGate(context)
+
+    async def signed() -> Signed:
+        return await wallet.sign_spend(source, leg.terms, built)
+
     # Once sent it cannot be taken back, seen or not: from then on only haste helps.
     kept = await sign_and_keep(
         context,
         leg,
-        lambda: wallet.sign_spend(source, leg.terms, built),
+        signed if is_public else lambda: unquoted(signed),
         lambda each: {"claim": each, "public_secret": secret},
         open_gate if is_public else gate.passed,
         None if is_public else gate.still,

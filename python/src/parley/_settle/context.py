@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
@@ -252,7 +254,8 @@ class Context:
         if self.on_progress is None:
             return
         try:
-            progress = Progress(self.swap_id, self.state, step, leg, text, txid, code)
+            said = timed_text(text)
+            progress = Progress(self.swap_id, self.state, step, leg, said, txid, code)
             self.on_progress(progress)
         except Exception:
             # A listener's error must not keep a claim from being sent.
@@ -286,3 +289,19 @@ class Context:
 def loop_time() -> float:
     """Seconds of a clock that only goes forward."""
     return asyncio.get_running_loop().time()
+
+
+_INSTANT = re.compile(
+    r"(?P<word>\b(?:clock passes|timelock|until|from|before|by|it is) )"
+    r"(?P<at>\d{10})\b(?! (?:\(|wei|sun|sats|lamports|base))"
+)
+
+
+def timed_text(text: str) -> str:
+    """Writes the instants of a sentence, Unix seconds, as times: ``2026-11-27 14:05 UTC``."""
+
+    def timed(found: re.Match[str]) -> str:
+        at = datetime.fromtimestamp(int(found["at"]), UTC)
+        return f"{found['word']}{at:%Y-%m-%d %H:%M} UTC"
+
+    return _INSTANT.sub(timed, text)

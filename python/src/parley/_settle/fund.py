@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ..errors import ClockError, ParleyApiError, Refusal, SettleError, VerificationError
 from ..hashlock import opens
 from ..verify.checks import as_json
+from ..verify.deadlines import LegTiming, late_claim
 from ..verify.material import Fund, Limits, verify_material
 from ..verify.swap import must_follow_today, must_take_new
 from .context import Context, loop_time
@@ -301,7 +302,11 @@ def _is_refused(context: Context) -> bool:
     if seen is None or not seen.is_agreed or seen.leg.family in MEDIAN_TIME:
         return False
     policy = context.source_of(context.own_leg.chain).view.policy
-    spare = 0 if policy is None else policy.late_claim_seconds
+    if policy is None:
+        return False
+    is_normal = seen.leg.required_confirmations == policy.normal.confirmations
+    # A chain that stood still may work through its past, whatever its nodes show now.
+    spare = late_claim(LegTiming(policy, policy.normal if is_normal else policy.high))
     return leg_status(seen.leg.facts) == "unfunded" and seen.clock > seen.leg.timelock + spare
 
 

@@ -8,9 +8,11 @@ together with the other key of a Taproot escrow: such a leg goes back from its t
 from __future__ import annotations
 
 from ..errors import ParleyApiError, Refusal
+from ..verify.release import verify_release
 from .context import Context
 from .gates import release_gate
 from .market import asked, keep_word
+from .nodes import Material
 from .polling import snapshot
 from .record import Released, SetLeg, kept_now, watched_of
 from .send import due, kept_too_long, send_to_all, send_waiting
@@ -113,7 +115,14 @@ async def release(context: Context) -> None:
         return
     await _may_release(context)
     await keep_word(context)
-    await _signed(context, leg)
+    source, escrow = context.source_of(leg.chain), watched_of(context.record, leg.name)
+    built = await source.in_turn(lambda node: node.build_release(escrow), context.seconds)
+    verify_release(built, leg.terms, source.view)
+    try:
+        await _signed(context, leg, built)
+    except Exception as error:
+        # A wallet that signs it wrongly ends no run: the leg goes back from its timelock on.
+        context.waits(leg.name, f"leg {leg.name} is not released: {error}")
 
 
 async def _leave_to_time(context: Context, leg: SetLeg) -> None:
@@ -132,12 +141,9 @@ async def _may_release(context: Context) -> None:
     release_gate(seen.state, context.record.gets, seen.clocks)
 
 
-async def _signed(context: Context, leg: SetLeg) -> None:
+async def _signed(context: Context, leg: SetLeg, built: Material) -> None:
     wallet, source = context.wallet_of(leg.chain), context.source_of(leg.chain)
-    escrow = watched_of(context.record, leg.name)
     context.releasing.tries += 1
-
-    built = await source.in_turn(lambda node: node.build_release(escrow), context.seconds)
     if built.get("sign") == "typed-data":
         signature = await wallet.sign_text(built)
         if signature is None:

@@ -180,6 +180,12 @@ async def relay(context: Context, chain: str, raw: str, seconds: float) -> None:
 
 _LONG_WORD = re.compile(r"\S{43,}")
 _HEX_WORD = re.compile(r"\b(?:0x)?[0-9a-f]{16,}\b", re.IGNORECASE)
+#: Bytes one by one, or in groups, quoted or not.
+_BYTES_IN_A_ROW = re.compile(
+    r"(?:[\"'`]?\b(?:0x)?[0-9a-f]{1,8}\b[\"'`]?[\s,:]*){8,}", re.IGNORECASE
+)
+#: Bytes as letters, or as Python and JSON spell them, where a blank parts them: no words at all.
+_RAW = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\\(?:x[0-9a-f]{2}|u[0-9a-f]{4})")
 
 
 async def unquoted(work: Callable[[], Awaitable[T]]) -> T:
@@ -191,5 +197,9 @@ async def unquoted(work: Callable[[], Awaitable[T]]) -> T:
     except (Refusal, SettleError, ParleyApiError):
         raise
     except Exception as error:
-        words = _HEX_WORD.sub("…", _LONG_WORD.sub("…", str(error)))
-        raise ParleyError(words or type(error).__name__) from None
+        words = str(error) or type(error).__name__
+        if _RAW.search(words):
+            raise ParleyError("it failed, and not in words") from None
+        for each in (_LONG_WORD, _HEX_WORD, _BYTES_IN_A_ROW):
+            words = each.sub("…", words)
+        raise ParleyError(words) from None

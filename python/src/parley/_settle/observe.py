@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import Refusal
 from ..hashlock import opens
-from .facts import NOTHING_SEEN, EscrowFacts, holds_payment
+from .facts import EscrowFacts, holds_payment
 from .judge import Answer, Bounds, Doubt, Heads, Judged, first_block_of, is_ahead, judge, name_of
 from .memory import (
     KINDS,

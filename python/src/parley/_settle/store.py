@@ -118,7 +118,8 @@ class FileStore:
         return None if text is None else _held(swap_id, text, _RECORD)
 
     async def swap_ids(self) -> Sequence[str]:
-        return sorted(each for each in os.listdir(self._folder / "swaps") if _ID.fullmatch(each))
+        found = {_id_in(each) for each in os.listdir(self._folder / "swaps")}
+        return sorted(each for each in found if _ID.fullmatch(each))
 
     def lock(self, name: str) -> Lock | None:
         path = self._folder / "locks" / sha256(name.encode()).hexdigest()
@@ -131,10 +132,13 @@ class FileStore:
         return _FileLock(descriptor)
 
     def _read(self, kind: str, name: str) -> str | None:
+        folder, named = self._folder / kind, _named(name)
         try:
-            return (self._folder / kind / _named(name)).read_text()
+            return (folder / named).read_text()
         except FileNotFoundError:
-            return None
+            # An older version has named it by the id itself.
+            is_older = named != name and name in os.listdir(folder)
+            return (folder / name).read_text() if is_older else None
 
     def _write(self, kind: str, name: str, text: str) -> None:
         folder = self._folder / kind
@@ -175,10 +179,14 @@ def _lock(descriptor: int) -> None:
 
 
 def _named(id: str) -> str:
-    """Ids come from a market."""
+    """Ids come from a market, and a disk may take "A" and "a" for one name: +a is A."""
     if _ID.fullmatch(id) is None:
         raise SettleError("bad_record", f'"{id[:80]}" cannot be the name of a record')
-    return id
+    return re.sub("[A-Z]", lambda capital: f"+{capital[0].lower()}", id)
+
+
+def _id_in(name: str) -> str:
+    return re.sub(r"\+([a-z])", lambda small: small[1].upper(), name)
 
 
 def _must_open(hashlock: str, secret: str) -> None:

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from parley._settle import fund, run, sign
+from parley._settle import fund, giving_up, run, sign
 from parley._settle.context import Chain, Options, Progress
 from parley._settle.facts import EscrowFacts, Sighting
 from parley._settle.judge import Heads
@@ -439,4 +439,5 @@ material.derive_escrow = lambda terms, _: bridge.plan(terms)
 swap.bitcoin.addresses_of_public_key = lambda pubkey, _: {"p2wpkh": f"pays {pubkey}"}
 sign.verify_material = same_escrow
 fund.verify_material = same_escrow
+giving_up.verify_release = lambda said, terms, _: same_escrow(said, None, terms)
 loop.run_forever()
