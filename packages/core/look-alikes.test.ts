@@ -161,8 +161,11 @@ test('less than one in five hundred random capitals is taken for a curated symbo
   const capitals = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
   for (const length of [3, 4, 5]) {
     const ticker = fc.string({ unit: capitals, minLength: length, maxLength: length });
-    const tried = fc.sample(ticker, { numRuns: 1_500, seed: 7 });
+    const tried = fc.sample(ticker, { numRuns: runs(500), seed: 7 });
     const taken = tried.filter((each) => looksLike(each, curated) !== null);
-    assert.ok(taken.length < 3, `${taken.length} of ${length} letters: ${taken.slice(0, 9)}`);
+    assert.ok(
+      taken.length * 500 < tried.length,
+      `${taken.length} of ${length} letters: ${taken.slice(0, 9)}`,
+    );
   }
 });

@@ -1,6 +1,7 @@
 // Amounts, prices and times as `packages/sdk/people.ts` says them, in the language of the page.
 
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
+import { dateFormat, numberFormat } from '@parley/sdk/formats.ts';
 import * as people from '@parley/sdk/people.ts';
 import { locale } from './texts.ts';
 
@@ -61,30 +62,30 @@ export function shortDuration(seconds: number): string {
         ? (['hour', 3_600] as const)
         : (['day', 86_400] as const);
   const how = { style: 'unit', unit, unitDisplay: 'short' } as const;
-  return new Intl.NumberFormat(locale(), how).format(Math.ceil(seconds / size));
+  return numberFormat(locale(), how).format(Math.ceil(seconds / size));
 }
 
 /** Basis points without a sign, `1.25 %`: the sentence around says which way. */
 export function formatPercent(bps: number, { locale: named }: people.Locale = {}): string {
   const how = { style: 'percent', maximumFractionDigits: 2 } as const;
-  return new Intl.NumberFormat(named ?? locale(), how).format(Math.abs(bps) / 10_000);
+  return numberFormat(named ?? locale(), how).format(Math.abs(bps) / 10_000);
 }
 
 /** `amount` is decimal; `currency` as ISO 4217 has it. */
 export function formatMoney(amount: `${number}`, currency: string): string {
   const how = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const;
-  return new Intl.NumberFormat(locale(), how).format(amount);
+  return numberFormat(locale(), how).format(amount);
 }
 
 /** Basis points with their sign, `+2.4 %`. */
 export function formatChange(bps: number): string {
   const how = { style: 'percent', maximumFractionDigits: 2, signDisplay: 'exceptZero' } as const;
-  return new Intl.NumberFormat(locale(), how).format(bps / 10_000);
+  return numberFormat(locale(), how).format(bps / 10_000);
 }
 
 /** A number beside an axis, as amounts are grouped. */
 export function axisNumber(value: number): string {
-  const parts = new Intl.NumberFormat(locale(), { maximumSignificantDigits: 6 });
+  const parts = numberFormat(locale(), { maximumSignificantDigits: 6 });
   return parts
     .formatToParts(value)
     .map(({ type, value: part }) => (type === 'group' ? '\u202f' : part))
@@ -95,5 +96,5 @@ export function axisNumber(value: number): string {
 export function axisTime(at: UnixSeconds, days: number): string {
   const time = { hour: '2-digit', minute: '2-digit' } as const;
   const date = { day: 'numeric', month: 'short' } as const;
-  return new Intl.DateTimeFormat(locale(), days <= 1 ? time : date).format(at * 1_000);
+  return dateFormat(locale(), days <= 1 ? time : date).format(at * 1_000);
 }

@@ -1,6 +1,7 @@
 // The words of the page in the language of its person, by key. The first screen's texts are loaded
 // before it, the rest before any other screen. How to add a language: docs/web.md.
 
+import { pluralRules } from '@parley/sdk/formats.ts';
 import { held } from '../live.ts';
 import type first from './en/first.json';
 import type rest from './en/rest.json';
@@ -67,6 +68,6 @@ export function text(key: TextKey, values: Values = {}): string {
 
 function formOf(found: Text, { count }: Values): string {
   if (typeof found === 'string') return found;
-  const form = new Intl.PluralRules(language()).select(Number(count));
+  const form = pluralRules(language(), {}).select(Number(count));
   return found[form] ?? found.other;
 }

@@ -1,6 +1,7 @@
 // How far a swap has come: the bar of its steps, the line of its deadlines, and how long is left. Pure.
 
 import type { UnixSeconds } from '@parley/core/nominal.ts';
+import { dateFormat, numberFormat, relativeFormat } from '@parley/sdk/formats.ts';
 import type { SwapView } from '../../engine/types.ts';
 import { locale } from '../../texts/texts.ts';
 import { factsOf, isPublic, type Seen, type Situation, sidesOf } from './situation.ts';
@@ -165,13 +166,13 @@ const dayMs = 86_400_000;
 export function clockText(at: UnixSeconds, now: UnixSeconds, zone?: string): string {
   const how = { hour: '2-digit', minute: '2-digit', timeZone: zone } as const;
   const day = (of: UnixSeconds) =>
-    new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(of * 1_000);
+    dateFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(of * 1_000);
   const format = (more: Intl.DateTimeFormatOptions = {}) =>
-    new Intl.DateTimeFormat(locale(), { ...how, ...more }).format(at * 1_000);
+    dateFormat(locale(), { ...how, ...more }).format(at * 1_000);
   if (day(at) === day(now)) return format();
   const days = Math.round((Date.parse(day(at)) - Date.parse(day(now))) / dayMs);
   if (days !== 1) return format({ day: 'numeric', month: 'short' });
-  const tomorrow = new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }).format(1, 'day');
+  const tomorrow = relativeFormat(locale(), { numeric: 'auto' }).format(1, 'day');
   return `${tomorrow} ${format()}`;
 }
 
@@ -182,7 +183,7 @@ const day = 24 * hour;
 /** `1 hr 46 min`: two units at most, rounded down, so that no more time is promised than there is. */
 export function leftText(seconds: number): string {
   const said = (count: number, unit: 'second' | 'minute' | 'hour' | 'day') =>
-    new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'short' }).format(count);
+    numberFormat(locale(), { style: 'unit', unit, unitDisplay: 'short' }).format(count);
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < minute) return said(whole, 'second');
   const minutes = said(Math.floor((whole % hour) / minute), 'minute');
