@@ -2,9 +2,10 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Sealed, seal } from './seals.ts';
 
 /** Texts by their paths under a folder. */
-export type Generated = ReadonlyMap<string, string>;
+type Generated = ReadonlyMap<string, string>;
 
 function read(file: string): string | null {
   try {
@@ -16,12 +17,12 @@ function read(file: string): string | null {
 }
 
 /** Committed files that are not what the sources make. */
-export function staleIn(folder: string, generated: Generated): string[] {
+function staleIn(folder: string, generated: Generated): string[] {
   return [...generated.keys()].filter((path) => read(join(folder, path)) !== generated.get(path));
 }
 
 /** For a build's own command line: writes them, or with --check fails where one differs. */
-export function writeOrCheck(folder: string, generated: Generated): void {
+export function writeOrCheck(folder: string, part: Sealed, generated: Generated): void {
   if (process.argv.includes('--check')) {
     const stale = staleIn(folder, generated);
     if (stale.length === 0) process.stdout.write('build: artifacts are current\n');
@@ -35,5 +36,6 @@ export function writeOrCheck(folder: string, generated: Generated): void {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
+  seal(part);
   process.stdout.write('build: written\n');
 }

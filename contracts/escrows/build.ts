@@ -9,9 +9,8 @@
 
 import { type Address, getCreate2Address, type Hex, keccak256, sha256 } from 'viem';
 import { build } from '../evm/compile.ts';
-import { isEntry } from '../evm/entry.ts';
 import { constant, lean, longHex } from '../evm/typescript.ts';
-import { staleIn, writeOrCheck } from '../generated.ts';
+import { writeOrCheck } from '../generated.ts';
 
 const here = import.meta.dirname;
 /** Deployed on most chains by a transaction without a key, and part of anvil. */
@@ -35,7 +34,7 @@ function pinned(bytecode: Hex) {
   };
 }
 
-export function generate(): Map<string, string> {
+function generate(): Map<string, string> {
   const { contract, input } = build('default');
   const dev = build('dev');
   const { abi, bytecode } = contract('ParleyEscrows');
@@ -58,6 +57,4 @@ export function generate(): Map<string, string> {
   ]);
 }
 
-export const staleFiles = (): string[] => staleIn(here, generate());
-
-if (isEntry(import.meta.url)) writeOrCheck(here, generate());
+writeOrCheck(here, 'escrows', generate());

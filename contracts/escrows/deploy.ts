@@ -91,8 +91,8 @@ export async function deployContracts(options: DeployOptions, shard = 0): Promis
   );
 }
 
-function deployerKey(): Hex {
-  const key = process.env.PARLEY_DEPLOYER_KEY ?? '';
+function deployerKey(io: Console): Hex {
+  const key = io.key() ?? '';
   if (/^0x[0-9a-fA-F]{64}$/.test(key)) return key as Hex;
   const sentence = 'PARLEY_DEPLOYER_KEY must be set to 0x and 64 hex characters';
   throw new DeploymentError('key_missing', sentence, {});
@@ -157,45 +157,67 @@ function understand(args: string[]): Asked | string | null {
   }
 }
 
-async function main(args: string[]): Promise<void> {
+/** The command asks for the key once it has something to send. */
+export type Console = {
+  out(line: string): void;
+  err(line: string): void;
+  key(): string | undefined;
+};
+
+/** The whole command; resolves to its exit status. */
+export async function command(args: string[], io: Console): Promise<0 | 1 | 2> {
+  try {
+    return await run(args, io);
+  } catch (error) {
+    io.err(sentenceOf(error, args, io));
+    return 1;
+  }
+}
+
+async function run(args: string[], io: Console): Promise<0 | 1 | 2> {
   const asked = understand(args);
-  if (asked === null || typeof asked === 'string') {
-    if (asked === null) process.stdout.write(`${usage}\n`);
-    else process.stderr.write(`${asked}\n${usage}\n`);
-    process.exitCode = asked === null ? 0 : 2;
-    return;
+  if (asked === null) {
+    io.out(usage);
+    return 0;
+  }
+  if (typeof asked === 'string') {
+    io.err(`${asked}\n${usage}`);
+    return 2;
   }
   const { rpcUrl, shard, verify } = asked;
-  const isWritten = verify || (await deployAndRecord(asked));
+  const isWritten = verify || (await deployAndRecord(asked, io));
   const { chainId, contract, codeHash, domain, ok } = await verifyDeployment({ rpcUrl }, shard);
   const verdict = ok ? 'as pinned' : 'NOT as pinned';
   const shown = `code ${codeHash ?? 'none'} domain ${domain ?? 'none'}`;
-  process.stdout.write(`chain ${chainId}: ${contract} ${shown} ${verdict}\n`);
-  const isRecorded = !verify || !ok || (await isAsRecorded(asked, { chainId, contract }));
-  if (!ok || !isWritten || !isRecorded) process.exitCode = 1;
+  io.out(`chain ${chainId}: ${contract} ${shown} ${verdict}`);
+  const isRecorded = !verify || !ok || (await isAsRecorded(asked, { chainId, contract }, io));
+  return ok && isWritten && isRecorded ? 0 : 1;
 }
 
 /** False: the record differs from the chain, which the program reports. */
-async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Promise<boolean> {
+async function deployAndRecord(
+  { rpcUrl, records, shard, ...asked }: Asked,
+  io: Console,
+): Promise<boolean> {
   const there = await verifyDeployment({ rpcUrl }, shard);
   const { chainId, contract } = there;
-  const send = () => deployContracts({ rpcUrl, privateKey: deployerKey() }, shard);
+  const send = () => deployContracts({ rpcUrl, privateKey: deployerKey(io) }, shard);
   const txHash = there.ok ? null : (await send()).txHash;
   const how = txHash === null ? 'was there already' : `deployed by ${txHash}`;
-  process.stdout.write(`chain ${chainId}: ${contract} ${how}\n`);
+  io.out(`chain ${chainId}: ${contract} ${how}`);
   const all = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
   const named = all.filter((each) => each.contract === contract);
   const known = named.find(({ network }) => network === (asked.network ?? network));
   if (txHash === null && known !== undefined && asked.transaction === null) {
     const fault = await evmRecordFault({ rpcUrl }, known);
     const file = recordFile(known.network, records);
-    process.stdout.write(fault === null ? `recorded in ${file}\n` : `${file}: ${fault}\n`);
+    io.out(fault === null ? `recorded in ${file}` : `${file}: ${fault}`);
     return fault === null;
   }
   const usual = shard === 0 ? `evm-${chainId}` : `evm-${chainId}-shard-${shard}`;
   const network = asked.network ?? known?.network ?? usual;
   const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction, shard);
-  process.stdout.write(`written to ${writeRecord(record, records)}\n`);
+  io.out(`written to ${writeRecord(record, records)}`);
   return true;
 }
 
@@ -203,29 +225,30 @@ async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Pro
 async function isAsRecorded(
   { rpcUrl, network, records }: Asked,
   { chainId, contract }: Pick<Verification, 'chainId' | 'contract'>,
+  io: Console,
 ): Promise<boolean> {
   const all = escrowRecordsOf(records, { family: 'evm', network, chainId });
   const known = all.filter((each) => each.contract === contract);
   if (known.length === 0) {
-    process.stdout.write(`chain ${chainId}: no deployment is recorded of ${network ?? 'it'}\n`);
+    io.out(`chain ${chainId}: no deployment is recorded of ${network ?? 'it'}`);
     return network === null;
   }
   const faults = await Promise.all(known.map((record) => evmRecordFault({ rpcUrl }, record)));
   for (const [at, { network: name, transaction, deployedAt }] of known.entries()) {
     const fault = faults[at] ?? `made by ${transaction} at ${deployedAt}, as recorded`;
-    process.stdout.write(`${name}: ${fault}\n`);
+    io.out(`${name}: ${fault}`);
   }
   return faults.every((fault) => fault === null);
 }
 
 /** Viem's own message repeats the transaction: 19 000 digits of init code. */
-function sentenceOf(error: unknown, args: string[]): string {
+function sentenceOf(error: unknown, args: string[], io: Console): string {
   if (error instanceof BaseError) {
     const { details, shortMessage } = error;
     const sentence = details === '' ? shortMessage : `${shortMessage} (${details.slice(0, 300)})`;
     const isOf = (...kinds: (abstract new (...all: never) => Error)[]) =>
       error.walk((cause) => kinds.some((kind) => cause instanceof kind)) !== null;
-    if (isOf(InsufficientFundsError)) return `${privateKeyToAddress(deployerKey())}: ${sentence}`;
+    if (isOf(InsufficientFundsError)) return `${privateKeyToAddress(deployerKey(io))}: ${sentence}`;
     const asked = understand(args);
     if (asked === null || typeof asked === 'string') return sentence;
     if (!isOf(HttpRequestError, TimeoutError)) return sentence;
@@ -235,10 +258,13 @@ function sentenceOf(error: unknown, args: string[]): string {
 }
 
 if (isEntry(import.meta.url)) {
-  const args = process.argv.slice(2);
-  main(args).catch((error: unknown) => {
-    process.stderr.write(`${sentenceOf(error, args)}\n`);
-    process.exitCode = 1;
+  const io: Console = {
+    out: (line) => void process.stdout.write(`${line}\n`),
+    err: (line) => void process.stderr.write(`${line}\n`),
+    key: () => process.env.PARLEY_DEPLOYER_KEY,
+  };
+  void command(process.argv.slice(2), io).then((code) => {
+    process.exitCode = code;
   });
 }
 

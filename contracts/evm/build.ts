@@ -3,10 +3,9 @@
 //   node contracts/evm/build.ts            rewrites them
 //   node contracts/evm/build.ts --check    fails when a committed file differs from the source
 
-import { staleIn, writeOrCheck } from '../generated.ts';
+import { writeOrCheck } from '../generated.ts';
 import { build } from './compile.ts';
 import { DEV_TOKENS } from './dev-tokens.ts';
-import { isEntry } from './entry.ts';
 
 const here = import.meta.dirname;
 
@@ -21,7 +20,4 @@ function generate(): Map<string, string> {
   );
 }
 
-/** Committed files that are not what the sources make, by their path under contracts/evm. */
-export const staleFiles = () => staleIn(here, generate());
-
-if (isEntry(import.meta.url)) writeOrCheck(here, generate());
+writeOrCheck(here, 'evm', generate());

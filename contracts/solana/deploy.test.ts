@@ -12,7 +12,7 @@ import { startChain, type TestChain } from '@parley/dev/simulators/solana/testin
 import { base58 } from '@scure/base';
 import type { KeyPairSigner } from '@solana/kit';
 import { recordIn } from '../records.ts';
-import { digestOf, PROGRAM_FILE } from './build.ts';
+import { digestOf, PROGRAM_FILE } from './compile.ts';
 import { deploy, keyIn } from './deploy.ts';
 import { deploymentFault } from './deployed.ts';
 import { readerOf } from './deployment.ts';

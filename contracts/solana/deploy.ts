@@ -35,7 +35,7 @@ import {
   solanaRecords,
   writeRecord,
 } from '../records.ts';
-import { codeOf, digestOf, PROGRAM_FILE } from './build.ts';
+import { codeOf, digestOf, PROGRAM_FILE } from './compile.ts';
 import { deploymentFault } from './deployed.ts';
 import { readerOf } from './deployment.ts';
 import {

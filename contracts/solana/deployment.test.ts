@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Address } from '@solana/kit';
-import { PROGRAM_FILE } from './build.ts';
+import { PROGRAM_FILE } from './compile.ts';
 import { type Account, deploymentFault, type ReadAccount } from './deployed.ts';
 import { addressOf, bytesOf, PROGRAM, SYSTEM, TOKEN } from './testing/instructions.ts';
 import { createWorld, type World } from './testing/vm.ts';

@@ -5,15 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AccountRole, address, type Instruction } from '@solana/kit';
-import {
-  build,
-  codeOf,
-  DIGEST_FILE,
-  digestLine,
-  digestOf,
-  findToolchain,
-  PROGRAM_FILE,
-} from './build.ts';
+import { isSealed } from '../seals.ts';
+import { codeOf, DIGEST_FILE, digestLine, PROGRAM_FILE } from './compile.ts';
 import { PROGRAM } from './testing/instructions.ts';
 import { makeHolding, makeMint } from './testing/tokens.ts';
 import {
@@ -38,16 +31,9 @@ test('the committed program is the one of its digest and of its deployment', () 
   assert.deepEqual({ sha256, bytes }, codeOf(program));
 });
 
-// Where no Rust is at hand there is no such test, and verify/test/runner/run.ts says so at its end.
-const toolchain = findToolchain();
-if (typeof toolchain === 'string' && process.env.PARLEY_REBUILD !== 'required') {
-  console.warn(`NOT TESTED: parley_escrow.so was not rebuilt from its source: ${toolchain}`);
-} else {
-  test('the committed program is what its source gives', () => {
-    assert.ok(typeof toolchain !== 'string', `PARLEY_REBUILD is required, and ${toolchain}`);
-    assert.equal(digestOf(build(toolchain)), digestOf(program), `by rustc ${toolchain.release}`);
-  });
-}
+test('source, compiler and program are as the build left them together', () => {
+  assert.ok(isSealed('solana'), 'one of them changed: run node contracts/solana/build.ts');
+});
 
 test('layout.json lists the errors of the source, and each is said by some test', () => {
   const source = readFileSync(join(here, 'src', 'error.rs'), 'utf8');
