@@ -1,5 +1,6 @@
 // Checks the types of all packages, and compiles what is published: `tsc -b`, one process at a time,
-// since two would write the same files. A second run finds them up to date.
+// since two would write the same files. A second run finds them up to date. `tsconfig.json` is for
+// editors and lint: one program of all files, where one for each package reads most files again.
 
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
@@ -17,7 +18,7 @@ const lookMs = 200;
 export const goEnvironment = { GOGC: 'off', GOMEMLIMIT: '3GiB' };
 
 /**
- * @param projects folders with a `tsconfig.json`, from the root; `.` is all of them
+ * @param projects `tsconfig.build.json` files, from the root; that of the root is all of them
  * @throws Error with the words of the compiler
  */
 export async function buildTypes(projects: readonly string[]): Promise<void> {
@@ -45,7 +46,7 @@ export async function buildTypes(projects: readonly string[]): Promise<void> {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await buildTypes(['.']).catch((error: Error) => {
+  await buildTypes(['tsconfig.build.json']).catch((error: Error) => {
     console.error(error.message);
     process.exit(1);
   });

@@ -61,7 +61,7 @@ export async function packWeb(folder: string): Promise<Built> {
 }
 
 /** All but the packed files. Throws as `buildWeb`. */
-export async function buildUnpacked(folder: string): Promise<Built> {
+async function buildUnpacked(folder: string): Promise<Built> {
   const startedAt = new Date();
   await build(webBuild(folder));
   await writeFile(join(folder, 'rescue.html'), await rescuePage());

@@ -52,7 +52,7 @@ async function startByNpm(t: TestContext, home: string): Promise<RunningMarket> 
   const market = await startMarketProcess(t, home, {}, npmStart);
   const nodes = descendantsOf(market.child.pid).filter((each) => each.includes('launch.mjs'));
   assert.ok(nodes.length > 0);
-  for (const each of nodes) assert.match(each, / --initial-old-space-size=64 /);
+  for (const each of nodes) assert.match(each, / --max-old-space-size=1024 /);
   return market;
 }
 

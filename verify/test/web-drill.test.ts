@@ -36,8 +36,8 @@ const clock = {
 type Saved = { readonly copy: string; readonly file: string };
 
 /** The rescue file and the rescue page, as the app gives them. */
-async function savedBy({ page, goto }: Trader, home: string): Promise<Saved> {
-  await goto('/rescue');
+async function savedBy({ page, follow }: Trader, home: string): Promise<Saved> {
+  await follow('/rescue');
   const saved = { copy: join(home, 'rescue.html'), file: join(home, 'rescue.json') };
   for (const [control, path] of [
     [page.getByRole('button', { name: 'Save the rescue file' }).first(), saved.file],

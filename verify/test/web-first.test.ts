@@ -2,7 +2,7 @@
 // first quote, and until the swap is done. Every press is counted by the page itself.
 
 import assert from 'node:assert/strict';
-import { before, type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import type { Person as Maker } from '@parley/dev/demo/people.ts';
 import type { Told } from '@parley/web/wallets/testing/settings.ts';
 import { waitUntil } from './support/waiting.ts';
@@ -130,8 +130,7 @@ type Counted = Count & { readonly prompts: number; readonly seconds: number };
 const said = ({ presses, words, prompts, seconds }: Counted) =>
   `${presses} presses, ${words} typed words, ${prompts} prompts, ${seconds.toFixed(1)} s`;
 
-test('coins of the wallet for Bitcoin: three presses to a quote, nine to Done', (t) =>
-  isNew(t, 'ETH', 'BTC'));
-
-test('Bitcoin for a token: three presses to a quote, nine to Done', (t) =>
-  isNew(t, 'BTC', 'EVM dollar'));
+describe('three presses to a quote, nine to Done', { concurrency: true }, () => {
+  test('coins of the wallet for Bitcoin', (t) => isNew(t, 'ETH', 'BTC'));
+  test('Bitcoin for a token', (t) => isNew(t, 'BTC', 'EVM dollar'));
+});

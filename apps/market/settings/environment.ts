@@ -72,8 +72,8 @@ function textOf(file: string): string {
 const prefix = 'PARLEY_';
 /** The variables that tools, tests and the dev network read beside the settings. */
 const tools = (
-  'BITCOIND CALLED_AS CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FRESH_ROOT FROM_SOURCE JAVA_TRON' +
-  ' NODES OPERATOR PAYER_KEY PICTURES POSTGRES PROMETHEUS PYTHON REBUILD SMALL_DISK' +
+  'BITCOIND CALLED_AS CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FRESH_DEBIAN FRESH_ROOT FROM_SOURCE JAVA_TRON' +
+  ' NODES OPERATOR PAYER_KEY PICTURES POSTGRES PROMETHEUS PYTHON SMALL_DISK' +
   ' SOLANA_VALIDATOR'
 ).split(' ');
 const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TEST)_\\w+)$`);

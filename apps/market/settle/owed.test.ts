@@ -36,14 +36,10 @@ import {
   signEvm,
   signedPayment,
   swapOf,
-  type World,
 } from './testing/world.ts';
 import { isRentDue } from './view.ts';
 
-let world: World;
-sharedWorld((made) => {
-  world = made;
-});
+const world = sharedWorld();
 
 /** The counterparty corrects its Bitcoin key, which moves the long leg's escrow. */
 async function correctKey(deal: Deal): Promise<Answer> {

@@ -36,10 +36,7 @@ import {
 
 /** Anybody's: OP_TRUE. */
 const nobody = 'raw(51)#8lvh9jxk';
-let world: World;
-sharedWorld((made) => {
-  world = made;
-});
+const world = sharedWorld();
 
 beforeEach(async () => {
   for (const table of ['jobs', 'scheduled_spends']) {
@@ -210,7 +207,7 @@ test('with its funder gone the right one is sent when due, raised when it sticks
   assert.equal(await pass(), 0, 'not read before the timelock');
 
   await world.deps.db.rows({
-    name: 'test_make_due',
+    name: '',
     text: `update jobs set due_at = '-infinity'`,
     values: [],
   });
@@ -251,8 +248,7 @@ test('with its funder gone the right one is sent when due, raised when it sticks
   assert.deepEqual(await jobs(), [], 'it has ended');
 });
 
-const jobs = () =>
-  world.deps.db.rows({ name: 'test_due', text: 'select id from jobs', values: [] });
+const jobs = () => world.deps.db.rows({ name: '', text: 'select id from jobs', values: [] });
 
 const sendFirst = { kind: 'send', from: 0, height: 1, over: null } as const;
 
@@ -331,7 +327,7 @@ const theirLeg = async ({ id, long, counterparty }: Deal) =>
   must(await counterparty.get(`/v1/swaps/${id}`)).legs[long];
 const noSecret = async ({ id }: Deal) => {
   const rows = await world.deps.db.rows<{ secret: string | null }>({
-    name: 'test_secret',
+    name: '',
     text: 'select secret from swaps where id = $1',
     values: [id],
   });
@@ -388,7 +384,7 @@ test('only the payee gives claims, of the final funding of its Bitcoin leg, and 
 test('a payee that went away after its funding is paid: its claim is sent once the secret is public, raised, and mined', async () => {
   const { deal, txidOf } = await deposited([1, 5, 20, 60]);
   await world.deps.db.rows({
-    name: 'test_make_due',
+    name: '',
     text: `update jobs set due_at = '-infinity'`,
     values: [],
   });
@@ -471,7 +467,7 @@ test('claims of a leg that was refunded are over, with no secret ever', async ()
 test('a poll that began before the secret was public keeps no claim waiting', async () => {
   const { deal, txidOf } = await deposited([5, 20]);
   await world.deps.db.rows({
-    name: 'test_make_due',
+    name: '',
     text: `update jobs set due_at = '-infinity'`,
     values: [],
   });

@@ -33,13 +33,9 @@ import {
   signedSpend,
   swapOf,
   told,
-  type World,
 } from './testing/world.ts';
 
-let world: World;
-sharedWorld((made) => {
-  world = made;
-});
+const world = sharedWorld();
 
 const statusOf = async (deal: Deal) => (await swapOf(deal)).status;
 

@@ -2,6 +2,7 @@
 // each step on its own, nothing mined and nothing looked at unless the test says so.
 
 import { randomBytes } from 'node:crypto';
+import { before } from 'node:test';
 import type { EvmAdapter } from '@parley/chains/evm/adapter.ts';
 import { createEvmGasAccount } from '@parley/chains/evm/gas-account.ts';
 import { evmGasPolicies } from '@parley/chains/evm/gas-policy.ts';
@@ -13,6 +14,7 @@ import { type Rpc, rpcTo } from '@parley/dev/devnet/rpc.ts';
 import type { Asset } from '@parley/market/db/assets.ts';
 import { buildApp } from '@parley/market/edge/app.ts';
 import { createSettlement } from '@parley/market/settle/follow.ts';
+import { followNone } from '@parley/market/settle/testing/shared.ts';
 import {
   type Answer,
   type EvmCalls,
@@ -29,6 +31,7 @@ import {
 } from '@parley/market/settle/testing/world.ts';
 import { watchtowerOf } from '@parley/market/start/watchtower.ts';
 import type { TestDeps } from '@parley/verify/test/support/deps.ts';
+import { shared } from '@parley/verify/test/support/shared.ts';
 import { createPublicClient, http, type PublicClient } from 'viem';
 import type { Gas, SigningTime } from '../port.ts';
 import type { Watchtower } from '../watchtower.ts';
@@ -104,13 +107,37 @@ export async function anotherDesk(world: World, { contracts = {} }: DeskOptions)
   };
 }
 
-export async function startDesk(options: DeskOptions = {}): Promise<Desk> {
+async function startChains(): Promise<World> {
   const world = await startWorld({ secondEvm: true });
   await world.dev.mining(evm2, false);
+  return world;
+}
+
+async function firstDesk(world: World, options: DeskOptions = {}): Promise<Desk> {
   const desk = await anotherDesk(world, options);
   for (const chain of both) {
     await world.dev.faucet({ chain, address: desk.gasAddress, amount: ether });
   }
+  return desk;
+}
+
+const sharedChains = shared(startChains, (world) => world.close());
+
+/** With a gas key of its own, on the world of this process, once tests begin. */
+export function sharedDesk(): Desk {
+  const desk = {} as Desk;
+  const chains = sharedChains(async () => desk.close?.());
+  before(async () => {
+    const world = await chains();
+    await followNone(world);
+    Object.assign(desk, await firstDesk(world));
+  });
+  return desk;
+}
+
+export async function startDesk(options: DeskOptions = {}): Promise<Desk> {
+  const world = await startChains();
+  const desk = await firstDesk(world, options);
   return {
     ...desk,
     close: async () => {

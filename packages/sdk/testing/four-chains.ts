@@ -12,7 +12,7 @@ import { chainsOf, type Keys, newKeys, type Wallets, walletsOf } from '@parley/d
 import { type CoinName, type Place, placeOf } from '@parley/dev/demo/place.ts';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '@parley/dev/devnet/client.ts';
 import { startDevnet } from '@parley/dev/devnet/devnet.ts';
-import { destinationIn } from '../chains.ts';
+import { type Chains, destinationIn } from '../chains.ts';
 import type { SettleInput } from '../settle/context.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { sourceIn } from '../trade.ts';
@@ -136,6 +136,9 @@ async function withParties(
   const keysOf = { maker: newKeys(), taker: newKeys() };
   const parties = { maker: walletsOf(place, keysOf.maker), taker: walletsOf(place, keysOf.taker) };
   for (const wallets of Object.values(parties)) await fill(dev, place, wallets);
+  // A new adapter reads the blocks of the last hours, so those of a file stay for all its scenes.
+  const own = () => chainsOf(place, now, parties.taker);
+  const sources = { market: own(), maker: own(), taker: own() };
   return {
     dev,
     control,
@@ -147,7 +150,7 @@ async function withParties(
       offset = (await dev.time(seconds)).clockOffsetSeconds;
     },
     swap: (coins = { a: 'EVM dollar', b: 'BTC' }, instead = {}) =>
-      newScene({ coins, place, parties, now, instead }),
+      newScene({ coins, place, parties, sources, now, instead }),
     balance: async (party, coin) => {
       const { family, token } = place.coins[coin];
       const { address } = parties[party][family];
@@ -171,10 +174,11 @@ function newScene(from: {
   coins: Record<LegName, Coin>;
   place: Place;
   parties: FourChains['walletsOf'];
+  sources: Record<Party | 'market', Chains>;
   now: () => number;
   instead: Instead;
 }): Scene {
-  const { coins, place, parties, now, instead } = from;
+  const { coins, place, parties, sources, now, instead } = from;
   const { secret = randomBytes(32).toString('hex'), maker = parties.maker.evm } = instead;
   const { bitcoin = parties.taker.bitcoin } = instead;
   const id = crypto.randomUUID();
@@ -193,8 +197,8 @@ function newScene(from: {
     return { id: name, chain, token, decimals: 6, highValueFrom: null };
   };
   const assets = { a: asset('a'), b: asset('b') };
-  const sourceOn = (leg: LegName) =>
-    sourceIn(chainsOf(place, now, walletsOf.taker), assets[leg].chain);
+  const sourceOn = (who: Party | 'market', leg: LegName) =>
+    sourceIn(sources[who], assets[leg].chain);
   const market = paperMarket({
     id,
     secret,
@@ -202,7 +206,7 @@ function newScene(from: {
     assets,
     amounts: { a: amounts[coins.a], b: amounts[coins.b] },
     homes: { maker: home('maker'), taker: home('taker') },
-    sources: { a: sourceOn('a'), b: sourceOn('b') },
+    sources: { a: sourceOn('market', 'a'), b: sourceOn('market', 'b') },
   });
   const input = (party: Party): SettleInput => ({
     swapId: id,
@@ -211,7 +215,7 @@ function newScene(from: {
     chains: Object.fromEntries(
       (['a', 'b'] as const).map((leg) => {
         const wallet = walletsOf[party][place.coins[coins[leg]].family];
-        return [assets[leg].chain, { source: sourceOn(leg), wallet }];
+        return [assets[leg].chain, { source: sourceOn(party, leg), wallet }];
       }),
     ),
     store: memoryStore(),

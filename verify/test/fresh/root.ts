@@ -16,9 +16,12 @@ const ours = /\/(?:\.git|node_modules|\.parley|dist|dist-\w+|__pycache__)$/;
 /** The oldest Node that will do, as the machine has it: the one that people have. */
 const [node = thisNode] = otherNodes();
 
-export async function bareRoot(root: string): Promise<void> {
+/** @param made a bare Debian, which becomes this one; else debootstrap makes it */
+export async function bareRoot(root: string, made: string | undefined): Promise<void> {
   const debian = join(sources, 'verify/test/support/debian.sh');
-  await run('sh', [debian, root, '--variant=minbase'], { maxBuffer: outputBytes });
+  if (made === undefined) {
+    await run('sh', [debian, root, '--variant=minbase'], { maxBuffer: outputBytes });
+  } else await run('mv', [made, root]);
   // As an image has it: neither lists nor packages, and dpkg does not wait for the disk.
   await writeFile(join(root, 'etc/dpkg/dpkg.cfg.d/image'), 'force-unsafe-io\n');
   for (const each of ['var/lib/apt/lists', 'var/cache/apt/archives']) {
@@ -36,6 +39,12 @@ export async function bareRoot(root: string): Promise<void> {
   }
   const filter = (path: string) => !ours.test(path);
   await cp(sources, join(root, 'root/parley'), { recursive: true, verbatimSymlinks: true, filter });
+}
+
+/** With owners and rights. */
+export async function copyOf(root: string, to: string): Promise<string> {
+  await run('cp', ['-a', root, to]);
+  return to;
 }
 
 const proxies = ['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [

@@ -1,8 +1,10 @@
 // `.ci/run` and the README's two commands on a machine that has Debian, Node and npm and nothing
 // else: a root that debootstrap made, with the sources in it. `npm ci && npm start` gets ready with
 // its four chains and ends by Ctrl-C. `npm ci && npm test` installs all that tests need and runs
-// every file. Arguments are prefixes of test files, and only those run then. Needs root, for mounts,
-// and shares the machine's network, which packages come by.
+// every file, in a root of its own: the market starts while the other waits for packages. Arguments
+// are prefixes of test files, and only those run then. PARLEY_FRESH_DEBIAN is a root that
+// debootstrap made before. Needs root, for mounts, and shares the machine's network, which packages
+// come by.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,7 +13,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bareRoot, environment } from './root.ts';
+import { bareRoot, copyOf, environment } from './root.ts';
 
 const readyMs = 300_000;
 const stopMs = 60_000;
@@ -129,11 +131,14 @@ const work = await mkdtemp(join(tmpdir(), 'parley-fresh-'));
 try {
   const began = performance.now();
   const root = join(work, 'root');
-  await bareRoot(root);
+  await bareRoot(root, process.env.PARLEY_FRESH_DEBIAN);
   const env = await environment(root);
-  console.log(`fresh: a bare Debian root in ${secondsSince(began)} s`);
-  await start(root, env);
-  await test(root, env);
+  const other = await copyOf(root, join(work, 'other'));
+  console.log(`fresh: two bare Debian roots in ${secondsSince(began)} s`);
+  // Both to their ends, whichever fails: their roots are removed afterwards.
+  for (const each of await Promise.allSettled([start(other, env), test(root, env)])) {
+    if (each.status === 'rejected') throw each.reason;
+  }
 } finally {
   await rm(work, { recursive: true, force: true, maxRetries: 5, retryDelay: 500 });
 }

@@ -48,7 +48,10 @@ import {
 /** A tick of the model's clock, in seconds. */
 const tick = 86_400n;
 const parties = ['ann', 'ben', 'payee', 'stranger'] as const satisfies readonly Party[];
-const addressOf = (party: Party) => accountOf(`model ${party}`).address;
+const accounts = Object.fromEntries(
+  parties.map((party) => [party, accountOf(`model ${party}`)]),
+) as Record<Party, ReturnType<typeof accountOf>>;
+const addressOf = (party: Party) => accounts[party].address;
 const rich = 10n ** 18n;
 /** Too little to write one word. */
 const starving = 3_000n;
@@ -85,7 +88,7 @@ function escrowIn({ scene }: Contract, { coin }: Session, index: number): Escrow
 }
 
 function signed({ chain, escrows, coin }: Session, escrow: Escrow, message: Message): Promise<Hex> {
-  const account = accountOf(`model ${message.signer}`);
+  const account = accounts[message.signer];
   const { chainId } = chain;
   if (message.type !== 'authorization') {
     const what = message.type === 'open' ? 'OpenInMyLane' : 'GiveUpClaim';

@@ -1,12 +1,16 @@
 // PostgreSQL for the processes of a run of tests: a client of a socket is given the URL of a
 // cluster that nobody else uses, until it hangs up, however it ends. One is started when none is
-// free, so that a run which asks for no database starts none.
+// free, so that a run which asks for no database starts none. Each is a copy of the first one's
+// folder, with the migrated template in it: initdb and the migrations run once.
 
+import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { withClient } from '@parley/host/postgres/client.ts';
 import { startPostgres } from '@parley/host/postgres/postgres.ts';
+import type pg from 'pg';
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -22,10 +26,14 @@ export async function serveClusters(folder: string, signal: AbortSignal): Promis
   await mkdir(folder, { mode: 0o700 });
   const free: string[] = [];
   const started: ReturnType<typeof start>[] = [];
+  let model: Promise<string> | null = null;
   const path = join(folder, 'socket');
   const give = async (socket: Socket) => {
     socket.on('error', () => {});
-    const waiting = free.length === 0 ? start(join(folder, `${started.length}`), signal) : null;
+    model ??= makeModel(join(folder, 'model'), signal);
+    const from = await model;
+    const waiting =
+      free.length === 0 ? start(from, join(folder, `${started.length}`), signal) : null;
     if (waiting !== null) started.push(waiting);
     const url = free.pop() ?? (await waiting)?.url ?? '';
     if (socket.destroyed) free.push(url);
@@ -39,6 +47,7 @@ export async function serveClusters(folder: string, signal: AbortSignal): Promis
     path,
     stop: async () => {
       server.close();
+      await model?.catch(() => {});
       for (const each of await Promise.allSettled(started)) {
         if (each.status === 'fulfilled') await each.value.stop();
       }
@@ -46,19 +55,34 @@ export async function serveClusters(folder: string, signal: AbortSignal): Promis
   };
 }
 
-async function start(dir: string, signal: AbortSignal) {
+async function start(from: string, dir: string, signal: AbortSignal) {
+  // Its files belong to the user of the database.
+  await promisify(execFile)('cp', ['-a', from, dir]);
+  return startPostgres({ dir, log: quiet, signal });
+}
+
+/** The folder of a cluster that is stopped, with these settings. */
+async function makeModel(dir: string, signal: AbortSignal): Promise<string> {
   await mkdir(dir);
   const postgres = await startPostgres({ dir, log: quiet, signal });
-  await withClient({ connectionString: postgres.url }, async (client) => {
-    for (const [name, value] of Object.entries(settings)) {
-      await client.query(`alter system set ${name} = ${value}`);
-    }
-    await client.query('select pg_reload_conf()');
-    // Each connection of a client hashes the password as often as it was hashed here.
-    await client.query('set scram_iterations = 1');
-    const { username, password } = new URL(postgres.url);
-    const role = client.escapeIdentifier(username);
-    await client.query(`alter role ${role} password ${client.escapeLiteral(password)}`);
-  });
-  return postgres;
+  try {
+    await withClient({ connectionString: postgres.url }, (client) => prepare(client, postgres.url));
+    // Its modules are a market's: a run without a database loads none of them.
+    const { makeTemplate } = await import('../support/database.ts');
+    await makeTemplate(postgres.url);
+  } finally {
+    await postgres.stop();
+  }
+  return dir;
+}
+
+async function prepare(client: pg.Client, url: string): Promise<void> {
+  for (const [name, value] of Object.entries(settings)) {
+    await client.query(`alter system set ${name} = ${value}`);
+  }
+  // Each connection of a client hashes the password as often as it was hashed here.
+  await client.query('set scram_iterations = 1');
+  const { username, password } = new URL(url);
+  const role = client.escapeIdentifier(username);
+  await client.query(`alter role ${role} password ${client.escapeLiteral(password)}`);
 }

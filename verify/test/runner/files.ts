@@ -20,8 +20,8 @@ import { apart, idleOver, processorSeconds, sumsOf, type Used, watchCores } from
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The compile cache, of use as long as the sources stay. */
 const cacheFolder = join(root, 'node_modules/.cache/parley');
-/** Four more than cores: most files wait for chains and clocks half of the time and more. */
-const concurrency = Math.max(2, availableParallelism()) + 4;
+/** Six more than cores: most files wait for chains and clocks half of the time and more. */
+const concurrency = Math.max(2, availableParallelism()) + 6;
 /**
  * The limit of one test, or of what is before it: the longest took two minutes on a shared machine.
  */
@@ -122,8 +122,8 @@ function tell(usage: string): void {
   }
 }
 
-/** Six clusters come to at most 3 GiB, half of it logs; files of tests, to a few hundred MB. */
-const inMemoryBytes = 4 * 2 ** 30;
+/** Eight clusters come to at most 4 GiB, half of it logs; files of tests, to a few hundred MB. */
+const inMemoryBytes = 5 * 2 ** 30;
 /** The type that `statfs` calls a tmpfs. */
 const tmpfsType = 0x0102_1994;
 

@@ -40,7 +40,7 @@ test('every file is in one group, with others of its room; alone are the long an
     firsts.filter((first) => long.includes(first)),
     long,
   );
-  // Tests that compute fill what those leave of the cores, and are not left for the end.
+  // The largest group is as long as those.
   const sizes = groups.map(({ length }) => length);
   const largest = groups[longest.length];
   assert.equal(largest?.length, Math.max(...sizes));

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findToolchain } from '@parley/contracts/solana/build.ts';
+import { findToolchain } from '@parley/contracts/solana/compile.ts';
 import { cacheFolder, type DebianProgram, isKept } from '@parley/dev/devnet/debian-package.ts';
 import { bitcoindPackage, findBitcoind } from '@parley/dev/devnet/find-bitcoind.ts';
 import { programOnPath } from '@parley/dev/devnet/processes.ts';
@@ -87,7 +87,7 @@ export const needs: readonly Need[] = [
   {
     what: 'Rust with its library’s source',
     why: 'the Solana program is built anew',
-    by: ['contracts/solana/program.test.ts', 'verify/test/planted/contracts.ts'],
+    by: ['contracts/solana/build.ts', 'verify/test/planted/run.ts'],
     isHere: () => typeof findToolchain() !== 'string',
     packages: ['rustc-web', 'rust-web-src'],
     isSpare: true,

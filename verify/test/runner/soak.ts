@@ -62,8 +62,11 @@ const parts: Readonly<Record<string, Part>> = {
   },
   contracts: {
     minutes: 90,
-    what: 'the escrow contract fuzzed forty times as long',
-    commands: () => [['contracts/escrows/test/run.ts', '--profile', 'soak']],
+    what: 'the contracts and the Solana program compiled anew and compared, the escrow contract fuzzed three hundred times as long',
+    commands: () => [
+      ...['escrows', 'evm', 'solana'].map((part) => [`contracts/${part}/build.ts`, '--check']),
+      ['contracts/escrows/test/run.ts', '--profile', 'soak'],
+    ],
   },
   makers: {
     minutes: 90,

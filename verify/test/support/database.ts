@@ -87,7 +87,7 @@ function adminOf(connectionString: string): pg.Pool {
 }
 
 /** Migrates the template once a schema, whoever of several processes comes first. */
-async function makeTemplate(adminUrl: string): Promise<string> {
+export async function makeTemplate(adminUrl: string): Promise<string> {
   const hash = createHash('sha256');
   for (const name of (await readdir(migrations)).sort()) {
     hash.update(name).update(await readFile(new URL(name, migrations)));

@@ -66,7 +66,7 @@ export async function keepsPhrase(trader: Trader): Promise<void> {
 }
 
 export async function writesPhrase(trader: Trader): Promise<void> {
-  await trader.goto('/phrase');
+  await trader.follow('/phrase');
   await keepsPhrase(trader);
   await says(trader.page, 'Your phrase is checked');
 }

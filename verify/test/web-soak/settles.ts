@@ -45,15 +45,12 @@ export async function settles(
   let hasPaid = false;
   while (performance.now() < limit) {
     signal?.throwIfAborted();
-    const title = await titleOf(page);
-    if (seen.at(-1) !== title) {
+    const { title, asked } = await lookAt(page);
+    if (title !== '' && seen.at(-1) !== title) {
       seen.push(title);
       await onTitle?.(title);
     }
     if (until.test(title) || (await isEnough?.())) return title;
-    const asked = await nextOf(page);
-    // It may have come between the two looks.
-    if (await isEnough?.()) return title;
     if (asked === 'wallet' && (pays || !/^Lock/.test(title))) {
       await page
         .getByRole('button', { name: /^Ask the wallet/ })
@@ -74,12 +71,22 @@ export async function settles(
 
 const paysWith = `Pay with ${walletNames.bitcoin}`;
 
-async function nextOf(page: Page): Promise<'wallet' | 'connect' | 'pay' | null> {
-  const now = page.locator('.swap-now');
-  if (await now.getByRole('button', { name: /^Ask the wallet/ }).isVisible()) return 'wallet';
-  if (await now.getByRole('button', { name: /^Use / }).first().isVisible()) return 'connect';
-  if (await now.locator('svg.qr').isVisible()) return 'pay';
-  return null;
+type Look = { readonly title: string; readonly asked: 'wallet' | 'connect' | 'pay' | null };
+
+/**
+ * In one question: several a look, many times a second, took more than the swap. Before the swap is
+ * shown its title is empty.
+ */
+function lookAt(page: Page): Promise<Look> {
+  return page.evaluate((): Look => {
+    const title = document.querySelector('#swap-now')?.textContent ?? '';
+    const seen = (what: string) =>
+      [...document.querySelectorAll(`.swap-now ${what}`)].filter((each) => each.checkVisibility());
+    const names = seen('button').map((each) => each.textContent?.trim() ?? '');
+    if (names.some((each) => each.startsWith('Ask the wallet'))) return { title, asked: 'wallet' };
+    if (names.some((each) => each.startsWith('Use '))) return { title, asked: 'connect' };
+    return { title, asked: seen('svg.qr').length > 0 ? 'pay' : null };
+  });
 }
 
 async function connects(page: Page): Promise<void> {

@@ -43,7 +43,10 @@ export type Trader = {
   readonly wrong: readonly string[];
   /** Written on paper. */
   words: readonly string[];
+  /** Loads the page anew. */
   goto(path: string): Promise<void>;
+  /** As a link of the app does. */
+  follow(path: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -111,6 +114,7 @@ export async function newTrader(
     wrong,
     words: of?.words ?? [],
     goto: async (path) => void (await page.goto(`${web.url}${path}`)),
+    follow: (path) => page.evaluate((to) => history.pushState(null, '', to), path),
     close: () => context.close(),
   };
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { addressesOfPubkey } from '@parley/chains/bitcoin/keys.ts';
 import * as musig from '@parley/chains/bitcoin/musig.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
@@ -15,6 +15,7 @@ import { currentEscrow } from '../../settle/escrows.ts';
 import { togetherSeconds } from '../../settle/reconcile.ts';
 import { createScheduledSpends } from '../../settle/scheduled-spends.ts';
 import { ladderOf } from '../../settle/testing/ladders.ts';
+import { sharedWorld } from '../../settle/testing/shared.ts';
 import {
   agree,
   agreeTaproot,
@@ -30,13 +31,11 @@ import {
   type Party,
   refund,
   send,
-  startWorld,
   swapOf,
 } from '../../settle/testing/world.ts';
 import { refused } from '../testing/edge.ts';
 
-const world = await startWorld();
-after(() => world.close());
+const world = sharedWorld();
 
 type Verb = CosignRequest['verb'];
 type Answer = CosignAnswer & { readonly id: string };
@@ -143,7 +142,7 @@ test('once the secret is public both sides sign the claim, and the claims that w
   const deal = await agreeTaproot(world);
   await fundBoth(world, deal);
   const { fundTx } = (await swapOf(deal)).legs[deal.long];
-  const left = await ladderOf(world, deal, [fundTx], [2, 9], 'claim');
+  const left = await ladderOf(world, deal, [fundTx], [2, 40], 'claim');
   const transactions = left.map(({ raw }) => raw);
   must(
     await deal.counterparty.post(`/v1/swaps/${deal.id}/legs/${deal.long}/claim/scheduled`, {
@@ -160,7 +159,7 @@ test('once the secret is public both sides sign the claim, and the claims that w
   assert.deepEqual(next, []);
   assert.equal(await createScheduledSpends(world.deps).pass(), 0);
   const jobs = await world.deps.db.rows({
-    name: 'test_jobs',
+    name: '',
     text: `select from jobs where about ->> 'swapId' = $1`,
     values: [deal.id],
   });
@@ -194,7 +193,7 @@ test('a payee that gave its leg up signs the refund, which comes before the time
   const { status, legs } = await swapOf(deal);
   assert.deepEqual([status, legs[deal.long].refundTx], ['refunded', txid]);
   const told = await world.deps.db.rows<{ payload: object }>({
-    name: 'test_cosign_events',
+    name: '',
     text: `select payload from outbox where topic = 'swap.cosign' and account_id = $1
       and payload ->> 'swapId' = $2 order by id`,
     values: [deal.initiator.accountId, deal.id],
@@ -344,7 +343,7 @@ test('a refund that passed its gates is not kept once the secret is public', asy
   const late = await prepared(deal, deal.counterparty, given);
   const { db } = world.deps;
   await db.rows({
-    name: 'test_secret',
+    name: '',
     text: 'update swaps set secret = $2 where id = $1',
     values: [deal.id, deal.secret],
   });

@@ -2,7 +2,7 @@
 // and the transactions that the market sends for a signer.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import { evmDeployment, fundCalls } from '@parley/chains/evm/plan.ts';
 import {
@@ -17,7 +17,7 @@ import type {
   PermitAlternative,
 } from '@parley/chains/interface/material.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { agree, type Deal, deepen, legOf, startDesk } from '@parley/watchtower/testing/desk.ts';
+import { agree, type Deal, deepen, legOf, sharedDesk } from '@parley/watchtower/testing/desk.ts';
 import type { Hex } from 'viem';
 import type { Asset } from '../../db/assets.ts';
 import { escrowsOfSwap } from '../../db/escrows.ts';
@@ -37,10 +37,10 @@ import {
 import { refused } from '../testing/edge.ts';
 
 const amount = 650_000_000n;
-const desk = await startDesk();
-after(() => desk.close());
-const coin = desk.assets.signed;
+const desk = sharedDesk();
+let coin: Asset;
 before(async () => {
+  coin = desk.assets.signed;
   // The reserve for claims is not spent on fundings.
   await desk.dev.faucet({ chain: evm, address: desk.gasAddress, amount: 10n * 10n ** 18n });
   await desk.dev.mine(evm, 1);

@@ -2,7 +2,7 @@
 // for only a while, and never given out twice.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import { evmDeployment, fundCalls } from '@parley/chains/evm/plan.ts';
 import { isOfPayee } from '@parley/chains/interface/lanes.ts';
@@ -17,7 +17,7 @@ import {
   legOf,
   passes,
   sendOwn,
-  startDesk,
+  sharedDesk,
   swapOf,
 } from '@parley/watchtower/testing/desk.ts';
 import type { Asset } from '../../db/assets.ts';
@@ -26,10 +26,10 @@ import { currentEscrow } from '../../settle/escrows.ts';
 import { evm, evm2, must, newParty, type Party, signEvm } from '../../settle/testing/world.ts';
 import { refused } from '../testing/edge.ts';
 
-const desk = await startDesk();
-after(() => desk.close());
-const coin = desk.assets.signed;
+const desk = sharedDesk();
+let coin: Asset;
 before(async () => {
+  coin = desk.assets.signed;
   await desk.dev.faucet({ chain: evm, address: desk.gasAddress, amount: 10n * ether });
   await desk.dev.mine(evm, 1);
 });

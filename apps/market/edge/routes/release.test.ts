@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { typedDataToSign } from '@parley/chains/escrows/typed-data.ts';
 import type { ReleaseText } from '@parley/chains/interface/consent.ts';
 import { atAStretch } from '@parley/chains/interface/turns.ts';
@@ -19,7 +19,7 @@ import {
   legOf,
   relay,
   sendOwn,
-  startDesk,
+  sharedDesk,
   swapOf,
 } from '@parley/watchtower/testing/desk.ts';
 import { escrowAt, noteSent, takeBackSent } from '../../db/escrows.ts';
@@ -29,8 +29,7 @@ import { keepRelease, prepareRelease } from '../../settle/releases.ts';
 import { evm, must, newParty, type Party, signEvm } from '../../settle/testing/world.ts';
 import { refused } from '../testing/edge.ts';
 
-const desk = await startDesk();
-after(() => desk.close());
+const desk = sharedDesk();
 
 type Side = 'taker' | 'maker';
 /** The leg that pays: `a` is short, and pays the taker, who is the initiator. */
@@ -96,7 +95,7 @@ const announce = (deal: Deal, by: Side = 'taker') =>
 /** As if the market had given out nothing of the swap. */
 const forget = (deal: Deal) =>
   desk.deps.db.rows({
-    name: 'test_not_shown',
+    name: '',
     text: 'update legs set shown_at = null where swap_id = $1',
     values: [deal.id],
   });
@@ -246,7 +245,7 @@ test("only the payee's own signature of this very escrow releases it, once and f
   assert.deepEqual(again.swap.legs.a.release, first.swap.legs.a.release);
   const { rows } = {
     rows: await desk.deps.db.rows<{ payload: object }>({
-      name: 'test_release_events',
+      name: '',
       text: `select payload from outbox where topic = 'swap.release' and account_id = $1
       and payload ->> 'swapId' = $2 order by id`,
       values: [deal.maker.accountId, deal.id],
@@ -295,7 +294,7 @@ test('a funding that the market has sent keeps the other leg from being released
   const deal = await agree(desk);
   await fundBoth(desk, deal);
   await desk.deps.db.rows({
-    name: 'test_unseen',
+    name: '',
     text: `update escrows set facts = jsonb_set(facts, '{funded}', 'null') where swap_id = $1
       and leg = 'a'`,
     values: [deal.id],
@@ -314,7 +313,7 @@ test('bytes that a node refuses take no note of a funding away that was sent bef
   const built = must(await maker.post(legOf(deal, 'a', 'fund')));
   // Another process has sent it, and no node shows it so far.
   await desk.deps.db.rows({
-    name: 'test_sent',
+    name: '',
     text: "update escrows set sent_at = now() where swap_id = $1 and leg = 'a'",
     values: [id],
   });

@@ -3,13 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { addressesOfPubkey, signSighashes } from '@parley/chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { signKeySignature } from '@parley/chains/bitcoin/testing/swaps.ts';
 import { base64 } from '@scure/base';
 import { Transaction } from '@scure/btc-signer';
 import { sharedSwapsOfCallers } from '../../settle/access.ts';
+import { sharedWorld } from '../../settle/testing/shared.ts';
 import {
   addWallet,
   agree,
@@ -28,13 +29,11 @@ import {
   refund,
   send,
   signedPayment,
-  startWorld,
   swapOf,
 } from '../../settle/testing/world.ts';
 import { refused } from '../testing/edge.ts';
 
-const world = await startWorld();
-after(() => world.close());
+const world = sharedWorld();
 const sql = (text: string, ...values: unknown[]) =>
   world.deps.db.rows<Record<string, unknown>>({ name: '', text, values });
 

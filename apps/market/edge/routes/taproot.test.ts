@@ -1,7 +1,8 @@
 // A Bitcoin leg of Taproot over HTTP: both sides ask for it, and its spends pass the same gates.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { sharedWorld } from '../../settle/testing/shared.ts';
 import {
   agree,
   agreeTaproot,
@@ -13,13 +14,11 @@ import {
   deepen,
   evm,
   fundBoth,
-  startWorld,
   swapOf,
 } from '../../settle/testing/world.ts';
 import { refused } from '../testing/edge.ts';
 
-const world = await startWorld();
-after(() => world.close());
+const world = sharedWorld();
 
 const path = ({ id }: Deal) => `/v1/swaps/${id}/address`;
 const p2tr = { form: 'p2tr' };

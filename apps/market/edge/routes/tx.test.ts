@@ -2,7 +2,7 @@
 // hangs.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { before, test } from 'node:test';
 import { bitcoinNetworks } from '@parley/chains/bitcoin/networks.ts';
 import { buildSpend } from '@parley/chains/bitcoin/plan.ts';
 import { testSwap } from '@parley/chains/bitcoin/testing/swaps.ts';
@@ -13,6 +13,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { escrowAt, escrowsOfSwap, termsOf } from '../../db/escrows.ts';
 import { broadcast as sendOn } from '../../settle/broadcast.ts';
 import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
+import { sharedWorld } from '../../settle/testing/shared.ts';
 import {
   agree,
   bitcoin,
@@ -34,15 +35,16 @@ import {
   signEvm,
   signedPayment,
   signedSpend,
-  startWorld,
   swapOf,
 } from '../../settle/testing/world.ts';
 import { type AppOptions, buildApp } from '../app.ts';
 import { refused } from '../testing/edge.ts';
 
-const world = await startWorld();
-after(() => world.close());
-const somebody = await newParty(world);
+const world = sharedWorld();
+let somebody: Party;
+before(async () => {
+  somebody = await newParty(world);
+});
 
 /** A transaction of the account's own to itself. */
 async function ownTransaction({ evmAccount }: Pick<Party, 'evmAccount'>, value: Hex = '0x1') {

@@ -2,35 +2,33 @@
 // chains.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
+import { before } from 'node:test';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
+import { shared } from '@parley/verify/test/support/shared.ts';
 import { type Answer, type Deal, startWorld, type World } from './world.ts';
 
-let users = 0;
-let started: Promise<World> | null = null;
+// A machine that is slow for a while is not what is tested.
+const worlds = shared(
+  () => startWorld({ settings: { chainTimeoutMs: 60_000 } }),
+  (world) => world.close(),
+);
 
-/**
- * The world of this process: the first file that needs it starts it, and the last one closes it.
- * No swap of a file before is followed.
- */
-export function sharedWorld(use: (world: World) => void): void {
-  users += 1;
+/** The world of this process, once tests begin. No swap of a file before is followed. */
+export function sharedWorld(): World {
+  const take = worlds();
+  const world = {} as World;
   before(async () => {
-    // A machine that is slow for a while is not what is tested.
-    started ??= startWorld({ settings: { chainTimeoutMs: 60_000 } });
-    const world = await started;
-    for (const table of ['swaps', 'escrows']) {
-      await world.deps.db.rows({ name: '', text: `update ${table} set done = true`, values: [] });
-    }
-    use(world);
+    Object.assign(world, await take());
+    await followNone(world);
   });
-  after(async () => {
-    users -= 1;
-    if (users > 0) return;
-    const last = started;
-    started = null;
-    await (await last)?.close();
-  });
+  return world;
+}
+
+/** The swaps so far are over, as far as the market is concerned. */
+export async function followNone({ deps }: World): Promise<void> {
+  for (const table of ['swaps', 'escrows']) {
+    await deps.db.rows({ name: '', text: `update ${table} set done = true`, values: [] });
+  }
 }
 
 /** While `work` runs, these adapters are altered. */
