@@ -44,13 +44,19 @@ export async function benchChainEvents(
     world.settlement.start();
     delivering.start();
     const milliseconds: number[] = [];
-    while (milliseconds.length < rounds * fundingsOfRound) {
+    while (milliseconds.length <= rounds * fundingsOfRound) {
       const deal = await agree(world, { initiator, counterparty });
       milliseconds.push(await toldOf(world, receiver, deal));
     }
     return atMost(
       `webhooks: a funding at its depth -> its webhook at the receiver, p99`,
-      { value: p99(milliseconds), unit: 'ms', limit: pollMs + bars.webhooks.soonMs, bar: 1 },
+      // The first warms up: it makes the connection to the receiver.
+      {
+        value: p99(milliseconds.slice(1)),
+        unit: 'ms',
+        limit: pollMs + bars.webhooks.soonMs,
+        bar: 1,
+      },
       `the polling interval of ${pollMs} ms, and ${bars.webhooks.soonMs} ms`,
     );
   } finally {
@@ -63,8 +69,10 @@ export async function benchChainEvents(
 async function toldOf(world: World, receiver: Receiver, deal: Deal): Promise<number> {
   const { arrivals: before } = await receiver.ask('heard');
   await fundLong(world, deal);
+  await world.dev.mine(bitcoin, depth - 1);
+  // The block that brings it to its depth.
   const mined = Date.now();
-  await world.dev.mine(bitcoin, depth);
+  await world.dev.mine(bitcoin, 1);
   while (Date.now() < mined + lateMs) {
     const { arrivals } = await receiver.ask('heard');
     const at = arrivals[before.length];
