@@ -9,7 +9,7 @@ import { atMost, type Effort, inRounds, median, p99, type Row } from './report.t
 import { type Account, orderOf, posted, type Stage } from './stage.ts';
 
 const perSecond = 100;
-/** Takers, and as many makers: what one account does is in turns. */
+/** Takers, and as many makers: agreements of one account are made in turns. */
 const pairs = 20;
 const quoteAmount = '65000000';
 

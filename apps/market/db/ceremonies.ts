@@ -114,6 +114,6 @@ const prunedWhere = (which: string) => `delete from ceremonies where id in
 export const pruneCodes = changed<[before: Date, limit: number]>('ceremonies_prune_codes')`
   ${prunedWhere(`way = 'email'`)}`;
 
-/** The same of whatever else was begun. */
+/** The same of all other logins that were begun. */
 export const pruneCeremonies = changed<[before: Date, limit: number]>('ceremonies_prune_others')`
   ${prunedWhere(`way <> 'email'`)}`;
