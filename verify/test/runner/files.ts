@@ -20,8 +20,11 @@ import { apart, idleOver, processorSeconds, sumsOf, type Used, watchCores } from
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The compile cache, of use as long as the sources stay. */
 const cacheFolder = join(root, 'node_modules/.cache/parley');
-/** Six more than cores: most files wait for chains and clocks half of the time and more. */
-const concurrency = Math.max(2, availableParallelism()) + 6;
+/**
+ * Four more than cores, as most files wait for chains and clocks half of the time: with two more
+ * again all took a tenth more of the processor, whose caches they share.
+ */
+const concurrency = Math.max(2, availableParallelism()) + 4;
 /**
  * The limit of one test, or of what is before it: the longest took two minutes on a shared machine.
  */

@@ -7,16 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import {
-  entryOf,
-  groupsOf,
-  large,
-  long,
-  longest,
-  mostTogether,
-  roomOf,
-  together,
-} from './groups.ts';
+import { entryOf, groupsOf, mostTogether, roomOf, seconds, together } from './groups.ts';
 import { idleOver } from './usage.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -35,16 +26,10 @@ test('every file is in one group, with others of its room; alone are the long an
   assert.deepEqual(groups.flat().sort(), all);
   // One that was renamed would lose its place without a word.
   const firsts = groups.map(([first = '']) => first);
-  assert.deepEqual(firsts.slice(0, longest.length), longest);
   assert.deepEqual(
-    firsts.filter((first) => long.includes(first)),
-    long,
+    Object.keys(seconds).filter((file) => !firsts.includes(file)),
+    [],
   );
-  // The largest group is as long as those.
-  const sizes = groups.map(({ length }) => length);
-  const largest = groups[longest.length];
-  assert.equal(largest?.length, Math.max(...sizes));
-  assert.ok(Math.max(...sizes.slice(firsts.indexOf(long[0] ?? ''))) < large);
   for (const names of together) {
     const [one = '', ...others] = names;
     const group = groups.find((each) => each.includes(one)) ?? [];

@@ -9,35 +9,30 @@ import { pathToFileURL } from 'node:url';
 import { packageOf } from '@parley/scripts/tokens.ts';
 
 /**
- * Begun first, with what they share a process with: minutes each, in which they wait for chains,
- * browsers and clocks half of the time.
+ * Seconds on two cores of those that take long, with what they share a process with. A group that
+ * takes longer begins earlier, so that none is left over while a core is idle. All but those of
+ * `together` are alone.
  */
-export const longest: readonly string[] = [
-  'verify/test/mcp.test.ts',
-  'verify/test/web.test.ts',
-  'verify/test/tour.test.ts',
-  'verify/test/adapters.test.ts',
-  'verify/test/web-settle-states.test.ts',
-];
-/**
- * A group of so many files takes minutes, and begins next: what waits leaves it a core. Smaller
- * ones compute most of their time and begin last, so that no core is idle at the end.
- */
-export const large = 70;
-/** Alone, and begun after those, by how long they take: they wait half of the time. */
-export const long: readonly string[] = [
-  'packages/sdk/settle-families.test.ts',
-  'verify/test/restore.test.ts',
-  'verify/test/secrets.test.ts',
-  'verify/test/start.test.ts',
-  'verify/test/sim/sim.test.ts',
-  'apps/market/doctor.test.ts',
+export const seconds: Readonly<Record<string, number>> = {
+  'verify/test/web.test.ts': 260,
+  'verify/test/mcp.test.ts': 250,
+  'verify/test/tour.test.ts': 190,
+  'verify/test/adapters.test.ts': 100,
+  'verify/test/web-settle-states.test.ts': 50,
+  'packages/sdk/settle-families.test.ts': 40,
+  'verify/test/processes.test.ts': 35,
+  'verify/test/secrets.test.ts': 35,
+  'verify/test/sim/sim.test.ts': 29,
+  'verify/test/start.test.ts': 27,
+  'verify/test/restore.test.ts': 22,
   // The remains of a killed database must be nobody else's to wait for.
-  'verify/test/faults-disk.test.ts',
-  'verify/test/sim/crashes.test.ts',
-  'verify/test/conformance.test.ts',
-  'verify/test/processes.test.ts',
-];
+  'verify/test/faults-disk.test.ts': 16,
+  'apps/market/doctor.test.ts': 13,
+  'verify/test/conformance.test.ts': 12,
+  'verify/test/sim/crashes.test.ts': 10,
+};
+/** Of any other file, about. */
+const secondsOfOne = 2;
 /**
  * These groups override all other rules: the files of each share a market, if any of them has one,
  * and each file has the market for itself meanwhile. One market would do, for three times the time:
@@ -85,7 +80,7 @@ const belongs = (file: string) => together.findIndex((each) => each.includes(fil
  */
 function weightOf(root: string, file: string): number {
   if (belongs(file) !== -1) return 1;
-  if (longest.includes(file) || long.includes(file)) return mostTogether;
+  if (file in seconds) return mostTogether;
   const whole = readFileSync(join(root, file), 'utf8');
   const text = resetsClock.test(whole) ? whole.replaceAll('mock.timers', '') : whole;
   if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
@@ -117,7 +112,7 @@ export function roomOf(file: string): string {
 export function groupsOf(root: string, files: readonly string[]): string[][] {
   const groups: string[][] = [];
   const open = new Map<string, { readonly group: string[]; weight: number }>();
-  const named = [...longest, ...long].filter((file) => files.includes(file));
+  const named = Object.keys(seconds).filter((file) => files.includes(file));
   // Backward: those of test/ take longest of the rest, and one at the end leaves a core idle.
   for (const file of [...named, ...files.filter((each) => !named.includes(each)).toReversed()]) {
     const room = roomOf(file);
@@ -132,18 +127,11 @@ export function groupsOf(root: string, files: readonly string[]): string[][] {
     if (weight < mostTogether) open.set(room, { group, weight });
     groups.push(group);
   }
-  return groups.toSorted((one, two) => turnOf(one) - turnOf(two) || two.length - one.length);
+  return groups.toSorted((one, two) => secondsOf(two) - secondsOf(one));
 }
 
-/** A lower number begins earlier. A short file alone comes last, and fills what others leave. */
-function turnOf(group: readonly string[]): number {
-  const [first = ''] = group;
-  const asLongest = longest.indexOf(first);
-  const asLong = long.indexOf(first);
-  if (asLongest !== -1) return asLongest;
-  if (asLong !== -1) return longest.length + 1 + asLong;
-  return group.length >= large ? longest.length : longest.length + 1 + long.length;
-}
+const secondsOf = (group: readonly string[]) =>
+  seconds[group[0] ?? ''] ?? group.length * secondsOfOne;
 
 /** A file with a suite of each file of a group, with hooks of its own, that notes its time. */
 export async function entryOf(root: string, folder: string, group: string[]): Promise<string> {

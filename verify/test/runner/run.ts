@@ -56,7 +56,6 @@ const files = all.filter(
 );
 
 await generate();
-if (!(await provide(needsOf(root, files)))) process.exit(1);
 
 const stopping = new AbortController();
 const children = new Set<ChildProcess>();
@@ -127,7 +126,15 @@ async function checkAll(): Promise<void> {
 
 process.env.PATH = [dirname(process.execPath), process.env.PATH].join(':');
 used('the start of the run');
+// Packages of Debian come by the network meanwhile, and are here before the first test.
+const provided = provide(needsOf(root, files)).then((isHere) => {
+  usedBefore.push(used('packages of Debian'));
+  if (isHere) return;
+  for (const child of children) child.kill('SIGTERM');
+  process.exit(1);
+});
 if (isWhole) await checkAll();
+await provided;
 if (stopping.signal.aborted) process.exit(1);
 const { signal } = stopping;
 const tests = await runFiles({ files, name, isWatching, signal, used: usedBefore });
