@@ -1,6 +1,8 @@
 // The build of the app: files with immutable names below /app/, the same bytes wherever built. The
 // worker and index.html keep their names, and are asked for anew each time.
 
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, type InlineConfig, type Plugin, type Rolldown } from 'vite';
@@ -46,6 +48,26 @@ function preloadOf(rel: string, name: string, more: Readonly<Record<string, stri
   return { tag: 'link', injectTo: 'head', attrs } as const;
 }
 
+const iconOf = /^\0?@iconify-json\/token\/icon\/([a-z-]+)$/;
+
+/** `…/icon/btc`: the shapes of one icon of the set, as SVG; all would be 2 MB of the app. */
+export const icons: Plugin = {
+  name: 'icons',
+  // With the mark of a module that is no file.
+  resolveId: (id) => (iconOf.test(id) ? `\0${id}` : null),
+  load: (id) => {
+    const [, name = ''] = iconOf.exec(id) ?? [];
+    if (name === '') return null;
+    const set = createRequire(import.meta.url).resolve('@iconify-json/token/icons.json');
+    const all = JSON.parse(readFileSync(set, 'utf8')) as IconSet;
+    const { body } = all.icons[name] ?? {};
+    if (body === undefined) throw new Error(`the set has no icon "${name}"`);
+    return `export default ${JSON.stringify(body)};`;
+  },
+};
+
+type IconSet = { readonly icons: Readonly<Record<string, { readonly body: string }>> };
+
 /** Packages of this repository are their sources; the others resolve as Vite has it. */
 export const sourceConditions = ['@parley/source', ...defaultClientConditions];
 
@@ -57,7 +79,7 @@ export function webBuild(outDir: string): InlineConfig {
     base: '/app/',
     logLevel: 'error',
     resolve: { conditions: sourceConditions },
-    plugins: [react(), preloads],
+    plugins: [react(), icons, preloads],
     build: {
       outDir,
       emptyOutDir: true,
@@ -85,7 +107,7 @@ export function copyBuild(): InlineConfig {
     root,
     logLevel: 'error',
     resolve: { conditions: sourceConditions },
-    plugins: [react()],
+    plugins: [react(), icons],
     build: {
       write: false,
       target: 'es2022',

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { listed, states } from '@parley/web/parts/swap/testing/views.ts';
-import { sourceConditions } from '@parley/web/vite.config.ts';
+import { icons, sourceConditions } from '@parley/web/vite.config.ts';
 import { walletScript } from '@parley/web/wallets/testing/script.ts';
 import type { Told } from '@parley/web/wallets/testing/settings.ts';
 import react from '@vitejs/plugin-react';
@@ -30,7 +30,7 @@ await build({
   resolve: { conditions: sourceConditions },
   root: join(import.meta.dirname, 'support/screens'),
   logLevel: 'error',
-  plugins: [react()],
+  plugins: [react(), icons],
   build: {
     outDir: dir,
     emptyOutDir: true,
