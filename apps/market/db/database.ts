@@ -46,7 +46,8 @@ type Ears = {
   lost(): void;
 };
 
-export type Listener = Tx & { end(): void };
+/** `answeredAt`: the moment of its last answer, by `performance.now()`. */
+export type Listener = Tx & { answeredAt(): number; end(): void };
 
 type DatabaseLimits = SessionLimits & {
   readonly connections: number;
@@ -301,7 +302,13 @@ async function openListener(
   client.on('error', lose);
   client.on('end', lose);
   (client as pg.Client & { unref(): void }).unref();
-  return { rows: (statement) => rowsOf(client, statement, usage), end };
+  let answeredAt = performance.now();
+  const rows = async <Row>(statement: Statement): Promise<Row[]> => {
+    const answer = await rowsOf<Row>(client, statement, usage);
+    answeredAt = performance.now();
+    return answer;
+  };
+  return { rows, answeredAt: () => answeredAt, end };
 }
 
 /** An answer proves that the connection is alive. */

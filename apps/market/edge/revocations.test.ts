@@ -77,7 +77,7 @@ test('an answer to one revocation passes for none to the next of the same accoun
       },
       listen: async ({ heard }) => {
         hear = heard;
-        return { rows: async () => [], end: () => {} };
+        return { rows: async () => [], answeredAt: () => 0, end: () => {} };
       },
     },
     log: pino({ level: 'silent' }),

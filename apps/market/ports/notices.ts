@@ -147,10 +147,12 @@ function keepLink(db: Pick<Database, 'listen'>, uses: Uses) {
     return link;
   }
 
-  /** A connection can be gone without a word. */
+  /** A connection can be gone without a word: each answer proves that it is there. */
   async function prove(): Promise<void> {
     const own = link;
     if (own === null) return;
+    const restMs = own.answeredAt() + proveEveryMs - performance.now();
+    if (restMs > 0) return after(restMs, prove);
     const again = () => after(proveEveryMs, prove);
     await proveListener(own).then(again, () => lose(own));
   }

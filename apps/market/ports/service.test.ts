@@ -18,7 +18,7 @@ function begin(t: TestContext, options: Partial<ServiceOptions> = {}, listens = 
   const listen: Database['listen'] = async (ears) => {
     if (!listens) throw new Error('a pooler is in between');
     heard = ears.heard;
-    return { rows: async () => [], end: () => {} };
+    return { rows: async () => [], answeredAt: () => 0, end: () => {} };
   };
   const db = { listen } as Database;
   const logged: string[] = [];
