@@ -25,7 +25,7 @@ export async function bitcoinChain(
 ): Promise<DevChain> {
   const { rpc } = node;
   const walletRpc = rpcTo(`${node.rpcUrl}/wallet/${wallet}`);
-  const mining = bitcoinMining(rpc, clock);
+  const mining = bitcoinMining(node.rpcUrl, clock);
   let automatic = true;
   // Dated back: so many blocks in one second would put the median time ahead of the clock, and all
   // would be read again for every escrow. The wallet too: it looks at no block of before its time.

@@ -1,6 +1,6 @@
 // Blocks and time of the Bitcoin dev chain.
 import { pace } from './pace.ts';
-import type { Rpc } from './rpc.ts';
+import { type Calls, rpcBatchTo, rpcTo } from './rpc.ts';
 
 /** Everyday blocks pay to OP_TRUE: the faucet's wallet stays small however long the chain runs. */
 export const everydayMiner = 'raw(51)#8lvh9jxk';
@@ -13,7 +13,9 @@ type Mempool = { size: number; bytes: number };
 /** `isMoved()`: whether the dev network's clock has left the machine's. */
 export type NodeClock = { now(): number; isMoved(): boolean };
 
-export function bitcoinMining(rpc: Rpc, clock: NodeClock) {
+export function bitcoinMining(rpcUrl: string, clock: NodeClock) {
+  const rpc = rpcTo(rpcUrl);
+  const batch = rpcBatchTo(rpcUrl);
   const rhythm = pace();
   let ownTip = '';
   /**
@@ -23,10 +25,14 @@ export function bitcoinMining(rpc: Rpc, clock: NodeClock) {
   let leftOut = '';
 
   const readState = () => rpc<ChainState>('getblockchaininfo');
-  const make = async (blocks: number) => {
-    const hashes = await rpc<readonly string[]>('generatetodescriptor', [blocks, everydayMiner]);
-    // This command alone writes the chain state at once: a kill -9 would take an hour of it.
-    await rpc('gettxoutsetinfo', ['none']);
+  const make = async (blocks: number, before: Calls = []) => {
+    const answers = await batch<unknown[]>([
+      ...before,
+      ['generatetodescriptor', [blocks, everydayMiner]],
+      // This command alone writes the chain state at once: a kill -9 would take an hour of it.
+      ['gettxoutsetinfo', ['none']],
+    ]);
+    const hashes = answers[before.length] as readonly string[];
     ownTip = hashes.at(-1) ?? ownTip;
     rhythm.mined(performance.now());
   };
@@ -40,8 +46,7 @@ export function bitcoinMining(rpc: Rpc, clock: NodeClock) {
   };
   const makeNow = async (blocks: number) => {
     // A mock time stands still: it is set again before every block. 0 is the machine's clock.
-    await rpc('setmocktime', [clock.isMoved() ? clock.now() : 0]);
-    await make(blocks);
+    await make(blocks, [['setmocktime', [clock.isMoved() ? clock.now() : 0]]]);
   };
   /** Until the median time has reached `now`. `empty`: by blocks without transactions. */
   const moveTo = async (now: number, empty = false) => {
@@ -64,11 +69,13 @@ export function bitcoinMining(rpc: Rpc, clock: NodeClock) {
       rhythm.wake((await readState()).blocks);
     },
     tick: async (): Promise<void> => {
-      const { blocks, bestblockhash } = await readState();
+      const [{ blocks, bestblockhash }, before] = await batch<[ChainState, Mempool]>([
+        ['getblockchaininfo'],
+        ['getmempoolinfo'],
+      ]);
       // Somebody else mined, or a block was taken back: the one that did so waits for depth.
       if (bestblockhash !== ownTip) rhythm.wake(blocks);
       ownTip = bestblockhash;
-      const before = await rpc<Mempool>('getmempoolinfo');
       const waiting = before.size > 0 && nameOf(before) !== leftOut;
       if (!rhythm.isDue(blocks, waiting, performance.now())) return;
       await makeNow(1);

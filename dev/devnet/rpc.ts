@@ -23,13 +23,36 @@ type Reply = { result?: unknown; error?: { code: number; message: string } | nul
 
 export function rpcTo(url: string): Rpc {
   return async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const { status, text } = await post(url, body);
-    if (!text.startsWith('{')) throw new RpcError(method, status, text.slice(0, 200));
-    const reply: Reply = JSON.parse(text);
-    if (reply.error) throw new RpcError(method, reply.error.code, reply.error.message);
-    return reply.result as T;
+    const reply = await replyOf(url, method, { jsonrpc: '2.0', id: 1, method, params });
+    return resultOf<T>(method, reply as Reply);
   };
+}
+
+export type Calls = readonly (readonly [method: string, params?: readonly unknown[]])[];
+
+/** To a bitcoind, which takes and answers them in order, for a third of so many requests. */
+export function rpcBatchTo(url: string) {
+  return async <T extends readonly unknown[]>(calls: Calls): Promise<T> => {
+    const bodies = calls.map(([method, params = []]) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params,
+    }));
+    const replies = (await replyOf(url, 'a batch', bodies)) as Reply[];
+    return replies.map((reply) => resultOf('one of a batch', reply)) as unknown as T;
+  };
+}
+
+async function replyOf(url: string, method: string, body: unknown): Promise<unknown> {
+  const { status, text } = await post(url, JSON.stringify(body));
+  if (!/^[{[]/.test(text)) throw new RpcError(method, status, text.slice(0, 200));
+  return JSON.parse(text);
+}
+
+function resultOf<T>(method: string, { result, error }: Reply): T {
+  if (error) throw new RpcError(method, error.code, error.message);
+  return result as T;
 }
 
 function post(url: string, body: string): Promise<{ status: number; text: string }> {

@@ -75,6 +75,49 @@ it('an escrow that is watched late has its past in the blocks that were read las
   assert.equal(asked, before);
 });
 
+it('a new block is read by its hash alone, and by heights where a machine lacks it or it is no child of the last', async () => {
+  let asked = 0;
+  let lacks = false;
+  const adapter = interrupted((real) => ({
+    blockHash: (...args) => {
+      asked += 1;
+      return real.blockHash(...args);
+    },
+    block: async (...args) => {
+      const isThere = !lacks;
+      lacks = false;
+      return isThere ? real.block(...args) : Promise.reject(new Error());
+    },
+  }));
+  const swap = newSwap();
+  adapter.watch([swap.escrow]);
+  await read(adapter, swap);
+  await node.pay(swap.escrow.address, swap.terms.amount);
+  await node.mine(1);
+  assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
+  assert.equal(asked, 0);
+  lacks = true;
+  await node.mine(1);
+  assert.equal((await read(adapter, swap)).funded?.confirmations, 2);
+  await reorganise(2);
+  for (let made = 0; made < 3; made += 1) await node.rpc('generateblock', ['raw(51)#8lvh9jxk', []]);
+  assert.equal((await read(adapter, swap)).funded?.confirmations, 0);
+});
+
+it('a past begins eleven blocks below the first whose median time is not two hours before', async () => {
+  const { past } = coreOf(node);
+  assert.ok(past.kind === 'by_block');
+  const medianAt = async (height: number) => {
+    const hash = await node.rpc('getblockhash', [height]);
+    return (await node.rpc<{ mediantime: number }>('getblockheader', [hash])).mediantime;
+  };
+  for (const height of [30, 108, await node.rpc<number>('getblockcount')]) {
+    const time = await medianAt(height);
+    const first = (await past.firstHeight(time + 7_200, signal())) + 11;
+    assert.ok((await medianAt(first)) >= time && (await medianAt(first - 1)) < time, `${height}`);
+  }
+});
+
 describe('a race', () => {
   it('between a block and the mempool never makes a payment vanish', async () => {
     const swap = newSwap();

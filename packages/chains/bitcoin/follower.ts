@@ -171,6 +171,7 @@ async function followBlocks(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { index, backend, now } = follower;
+  if (await takeNext(follower, heads, budget, signal)) return true;
   if (!(await walkBack(follower, heads, signal))) return false;
   const last = index.blocks.at(-1);
   if (last === undefined) {
@@ -181,18 +182,45 @@ async function followBlocks(
   const wanted = heightsFrom(last.height + 1, heads.height, budget);
   const reading = readAhead(wanted, blocksAhead, (at, by) => placedBlock(backend, at, by), signal);
   for await (const found of reading) {
-    if (found === null) return false;
-    const { height, hash, bytes } = found;
-    const block = await parsedBlock(bytes);
     // The chain moved while we read: the next pass walks back.
-    if (block.previous !== index.blocks.at(-1)?.hash) return false;
-    connectBlock(index, { height, hash, readAt: now() }, block.transactions);
-    // A past that is asked for by address needs no block again.
-    if (backend.past.kind === 'by_block') follower.recent.keep(hash, bytes);
-    budget.blocks -= 1;
-    if (index.blocks.length > marksKept) index.blocks.shift();
+    if (found === null || !(await take(follower, found, budget))) return false;
   }
   return last.height + wanted.length >= heads.height;
+}
+
+/**
+ * Most passes find one new block: as its parent is the last one, that one stands, and neither has
+ * to be asked for by its height. False: all is asked.
+ */
+async function takeNext(
+  follower: Follower,
+  { height, hash }: Heads,
+  budget: { blocks: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { index, backend } = follower;
+  if (index.blocks.at(-1)?.height !== height - 1) return false;
+  // Another machine may lack it.
+  const bytes = await backend.block(hash, signal).catch(() => null);
+  return bytes !== null && take(follower, { height, hash, bytes }, budget);
+}
+
+type Found = { readonly height: number; readonly hash: string; readonly bytes: Uint8Array };
+
+/** False where it is not the child of the last one. */
+async function take(
+  { index, backend, recent, now }: Follower,
+  { height, hash, bytes }: Found,
+  budget: { blocks: number },
+): Promise<boolean> {
+  const block = await parsedBlock(bytes);
+  if (block.previous !== index.blocks.at(-1)?.hash) return false;
+  connectBlock(index, { height, hash, readAt: now() }, block.transactions);
+  // A past that is asked for by address needs no block again.
+  if (backend.past.kind === 'by_block') recent.keep(hash, bytes);
+  budget.blocks -= 1;
+  if (index.blocks.length > marksKept) index.blocks.shift();
+  return true;
 }
 
 function heightsFrom(from: number, to: number, budget: { readonly blocks: number }): number[] {

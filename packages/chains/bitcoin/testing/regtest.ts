@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startBitcoind } from '@parley/dev/devnet/bitcoind.ts';
 import { findBitcoind } from '@parley/dev/devnet/find-bitcoind.ts';
-import { type Rpc, rpcTo } from '@parley/dev/devnet/rpc.ts';
+import { type Calls, type Rpc, rpcBatchTo, rpcTo } from '@parley/dev/devnet/rpc.ts';
 
 export type Regtest = {
   readonly rpcUrl: string;
@@ -42,19 +42,24 @@ export async function startRegtest(): Promise<Regtest> {
   const { rpc } = node;
   await rpc('createwallet', ['test', false, false, '', false, true, true]);
   const wallet = rpcTo(`${node.rpcUrl}/wallet/test`);
+  const batch = rpcBatchTo(node.rpcUrl);
   let clock = Math.floor(Date.now() / 1_000) - 7_200;
   const setClock = async (time: number) => {
     clock = time;
     await rpc('setmocktime', [time]);
   };
   const mine = async (blocks: number): Promise<string[]> => {
-    const hashes: string[] = [];
     // A second apart, so that the median time past moves on as on a real chain.
-    for (let left = blocks; left > 0; left -= 1) {
-      await setClock(clock + 1);
-      hashes.push(...(await rpc<string[]>('generatetodescriptor', [1, anyone])));
-    }
-    return hashes;
+    const calls = Array.from(
+      { length: blocks },
+      (_, at): Calls => [
+        ['setmocktime', [clock + at + 1]],
+        ['generatetodescriptor', [1, anyone]],
+      ],
+    );
+    clock += blocks;
+    const answers = await batch<(string[] | null)[]>(calls.flat());
+    return answers.flatMap((hashes) => hashes ?? []);
   };
   await setClock(clock);
   await rpc('generatetoaddress', [101, await wallet('getnewaddress', ['miner', 'bech32'])]);
@@ -99,9 +104,10 @@ export async function startRegtest(): Promise<Regtest> {
 
 /** Hands every block of one node to another, whose own chain is shorter. */
 export async function copyBlocks(from: Regtest, to: Regtest): Promise<void> {
+  const read = rpcBatchTo(from.rpcUrl);
   const top = await from.rpc<number>('getblockcount');
-  for (let height = 1; height <= top; height += 1) {
-    const hash = await from.rpc<string>('getblockhash', [height]);
-    await to.rpc('submitblock', [await from.rpc<string>('getblock', [hash, 0])]);
-  }
+  const heights = Array.from({ length: top }, (_, at) => at + 1);
+  const hashes = await read<string[]>(heights.map((height) => ['getblockhash', [height]]));
+  const blocks = await read<string[]>(hashes.map((hash) => ['getblock', [hash, 0]]));
+  await rpcBatchTo(to.rpcUrl)(blocks.map((block) => ['submitblock', [block]]));
 }
