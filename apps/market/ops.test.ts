@@ -206,6 +206,8 @@ test('stats: what began on a day, by asset with both legs, and nothing of anothe
   await run(`update assets set closings = '{}', delisted_at = null`);
   const taker = await market.trader();
   const maker = await market.trader();
+  // All of it begins on one day, which has only begun.
+  market.deps.advance(86_400_000 - (market.deps.now() % 86_400_000));
   const { id } = await market.rfq(taker, { baseAmount: '777' });
   await agreeOn(market, id, taker, maker);
   // A day is one of ids, whose time other tests of the process may have moved ahead.
@@ -240,6 +242,7 @@ test('keeper: what today cost and what is stuck, which is exit status 1', async 
   await run(`insert into keeper_attempts (chain, address, verb, txid, offer, most_cost, charged,
       signed_at, fate, purpose)
     values ('evm-dev', '0xkey', 'claim', '0x01', 1, 1, 21000000000000, now(), 'deep', 'relay'),
+      ('evm-dev', '0xkey', 'claim', '0x03', 1, 1, 21000000000000, now() + '1 day', 'deep', 'relay'),
       ('evm-dev', '0xkey', 'claim', '0x02', 1, 1, 5, '2026-01-01', 'pending', 'relay')`);
   const { code, out } = await ops(['keeper']);
   assert.equal(code, 1);

@@ -209,6 +209,7 @@ test('rows that an ended server has left are answered no more, and deleted at a 
       ofAccount: lanesOfAccount,
       except: [],
     });
+  await set('0 seconds');
   assert.deepEqual(
     (await waiting()).map(({ id }) => id),
     [row?.id],

@@ -16,7 +16,7 @@ let taker: Trader;
 let other: Database;
 
 before(async () => {
-  market = await lookMarket({ chainTimeoutMs: 1_000, listingLimit: 1_000 });
+  market = await lookMarket({ listingLimit: 1_000 });
   taker = await market.trader();
   other = connect(market.url);
 });

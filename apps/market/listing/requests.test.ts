@@ -13,7 +13,7 @@ let market: Looks;
 let taker: Trader;
 
 before(async () => {
-  market = await lookMarket({ chainTimeoutMs: 1_000 });
+  market = await lookMarket();
   taker = await market.trader({ scopes: ['read', 'taker'] });
 });
 after(() => market.close());

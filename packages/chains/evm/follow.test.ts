@@ -131,7 +131,7 @@ test('a failure in the middle loses nothing: the next call reports it', async ()
       broken && method === 'eth_getBlockByNumber' && params[0] === 'pending'
         ? undefined
         : forward(),
-    { rpc: { attemptTimeoutMs: 300, rounds: 1 } },
+    { rpc: { attemptTimeoutMs: 1_000, rounds: 1 } },
   );
   const adapter = await following([leg], flaky);
   await fund(chain, leg);

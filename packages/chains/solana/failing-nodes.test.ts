@@ -86,7 +86,7 @@ test('a node that answers no long list of signatures is asked for short ones', a
     if (limit <= 3) return forward();
     return new Promise<object>(() => {});
   });
-  const rpc = { attemptTimeoutMs: 300, rounds: 1 };
+  const rpc = { attemptTimeoutMs: 1_000, rounds: 1 };
   const adapter = adapterOf(world, [], { rpcUrls: [url], rpc });
   adapter.watch([escrow]);
   const funded = await fund(world, escrow);

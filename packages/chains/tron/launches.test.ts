@@ -19,7 +19,7 @@ const next = (after: LaunchPosition | null, by = reader) =>
   by.read(pad.source, after, week, signal());
 
 async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
-  const { launches } = await adapterOver(lie, { http: { attemptTimeoutMs: 500, rounds: 1 } });
+  const { launches } = await adapterOver(lie, { http: { rounds: 1 } });
   await check(launches ?? assert.fail());
 }
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type BundledPage, serveBundled } from '@parley/verify/test/support/bundled-page.ts';
-import { sharedBrowser } from '@parley/verify/test/support/chromium.ts';
+import { pageLimitMs, sharedBrowser } from '@parley/verify/test/support/chromium.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { keptRecord, swapId, tradeOf } from '../testing/honest.ts';
@@ -35,7 +35,7 @@ async function inBrowser(
     await context.addInitScript(script);
     const another = async () => {
       const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(pageLimitMs);
       await page.goto(served.url);
       return page;
     };
@@ -239,7 +239,7 @@ test('a store that other tabs keep from opening is told within the limit, and hu
     const deleted = `new Promise((resolve, reject) => {
       const asked = indexedDB.deleteDatabase('${name}');
       asked.onsuccess = () => resolve('deleted');
-      setTimeout(reject, 5_000, new Error('it is still open'));
+      setTimeout(reject, ${pageLimitMs}, new Error('it is still open'));
     })`;
     assert.equal(await other.evaluate(deleted), 'deleted');
   }));

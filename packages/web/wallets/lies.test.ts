@@ -290,8 +290,8 @@ const onChain = {
   name: 'Dev',
   coin: 'ETH',
 } as const;
-const sending = async (given: Parameters<typeof evm>[0]) => {
-  const wallet = (await links.evm(given)).on({ ...onChain, rpcUrls: [node] } satisfies Place, asks);
+const sending = async (given: Parameters<typeof evm>[0], by = asks) => {
+  const wallet = (await links.evm(given)).on({ ...onChain, rpcUrls: [node] } satisfies Place, by);
   return wallet.sign(31_337, { to: other.address, data: '0x', value: '0x1', gas: 21_000n }, soon());
 };
 
@@ -374,7 +374,7 @@ test('a chain that a wallet does not know is added, however it says so, and it i
   ] as const) {
     const wallet = onAnother(how, given);
     // It is asked to send, and what it answers is no id.
-    await assert.rejects(sending(wallet), code('unseen'));
+    await assert.rejects(sending(wallet, asking(2_000)), code('unseen'));
     assert.deepEqual(wallet.asked, wanted, JSON.stringify([how, given]));
   }
   // One that adds none either is told by what it said first.

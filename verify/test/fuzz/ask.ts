@@ -1,6 +1,6 @@
 // One request of the fuzz on a socket, and the whole of its answer.
 
-import { type Agent, request as httpRequest } from 'node:http';
+import { Agent, request as httpRequest } from 'node:http';
 import type { Answer } from './description.ts';
 import type { Request } from './requests.ts';
 
@@ -23,8 +23,15 @@ export function ask(
       headers: { ...headers, ...length },
       signal,
     });
-    request.on('error', reject);
+    let isAnswered = false;
+    request.on('error', (error: Error & { code?: string }) => {
+      // A server may close a kept connection just as it is used again (RFC 9112, 9.5).
+      const isStale = request.reusedSocket && !isAnswered && error.code === 'ECONNRESET';
+      if (isStale) resolve(ask(port, new Agent(), { method, url, headers, body }));
+      else reject(error);
+    });
     request.on('response', (response) => {
+      isAnswered = true;
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);

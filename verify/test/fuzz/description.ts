@@ -144,17 +144,22 @@ const ofHttp = new Set([
   'x-frame-options',
 ]);
 
-/** The server itself checks the body that is no refusal: `strictly`. */
-function faultsOf(operation: Operation | null, { status, headers, text }: Answer): string[] {
+/** The server itself checks the body that is no refusal: `strictly`. An answer of 304 has none. */
+function faultsOfBody({ status, headers, text }: Answer): string[] {
+  if (status === 304) return text === '' ? [] : ['304 has a body'];
   const type = String(headers['content-type']);
   const faults = type === 'application/json; charset=utf-8' ? [] : [`content-type is ${type}`];
-  let body: unknown;
   try {
-    body = JSON.parse(text);
+    const body = JSON.parse(text);
+    return status >= 400 ? [...faults, ...faultsOfRefusal(headers, body)] : faults;
   } catch {
     return [...faults, 'the body is not JSON'];
   }
-  if (status >= 400) faults.push(...faultsOfRefusal(headers, body));
+}
+
+function faultsOf(operation: Operation | null, answer: Answer): string[] {
+  const { status, headers } = answer;
+  const faults = faultsOfBody(answer);
   if (operation === null) {
     const isSaid = [400, 404, 405, 431].includes(status);
     return isSaid ? faults : [...faults, `nothing is here, and it says ${status}`];

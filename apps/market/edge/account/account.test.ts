@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { passHolds } from '../../people/passing.ts';
 import { buildApp } from '../app.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
@@ -98,9 +99,7 @@ test('a wallet that leaves ends the sessions that it signed in to, and no other'
   await signInBy(byIt, wallet);
   edge.deps.advance(minute);
   await passHolds(edge.deps);
-  for (let poll = 0; poll < 100 && (await byIt.get('/account/me')).status !== 401; poll += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await waitUntil(async () => (await byIt.get('/account/me')).status === 401);
   refused(await byIt.get('/account/me'), ended);
   assert.equal((await meOf(asking)).logins.length, 1);
 });

@@ -66,7 +66,7 @@ function gate() {
 
 async function until(is: (answer: Answer) => boolean, ask: () => Promise<Answer>) {
   let answer = await ask();
-  for (let tries = 0; tries < 200 && !is(answer); tries += 1) {
+  for (let tries = 0; tries < 1_000 && !is(answer); tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     answer = await ask();
   }
@@ -339,11 +339,12 @@ test('a reply and a refusal of a command that carries a secret are encrypted at 
 
 test('a reply is kept 24 hours, and swept after them', async () => {
   steps.plan = {};
+  edge.deps.freeze();
   const post = slot();
   const first = await post();
-  edge.deps.advance(24 * 3_600_000 - 5_000);
+  edge.deps.advance(24 * 3_600_000 - 1);
   isReplayed(first, await post());
-  edge.deps.advance(6_000);
+  edge.deps.advance(1);
   const anew = await post();
   assert.notEqual(anew.body.run, first.body.run);
   isReplayed(anew, await post());

@@ -180,16 +180,19 @@ const words = ({ baseAmount, quoteAmount }: Amounts) => `${baseAmount} ${quoteAm
 type Pair = { readonly baseAssetId: string; readonly quoteAssetId: string; readonly bid?: unknown };
 const pairIds = ({ baseAssetId, quoteAssetId }: Pair) => `${baseAssetId} ${quoteAssetId}`;
 const hourMs = 3_600_000;
-/** The clock stands at the beginning of a bucket of every history. */
-const startBucket = () => deps.advance(4 * hourMs - (deps.now() % (4 * hourMs)));
+/** The clock, which runs on, stands in the first moments of a bucket of every history, from here. */
+function startBucket(): number {
+  deps.advance(4 * hourMs - (deps.now() % (4 * hourMs)));
+  const now = deps.now();
+  return now - (now % (4 * hourMs));
+}
 
 test('a history has the middle, lowest and highest of each bucket, of what a price is taken of', async () => {
   const path = (base: { id: string }, quote: { id: string }, more = '') =>
     `/pairs/history?baseAssetId=${base.id}&quoteAssetId=${quote.id}${more}`;
   const ofEther = { quoteAssetId: eth.id };
   const turned = { direction: 'buy_base', baseAssetId: eth.id, quoteAssetId: btc.id };
-  startBucket();
-  const began = deps.now();
+  const began = startBucket();
   await agreed('50000', 'counterparty_claimed', ofEther);
   deps.advance(2 * dayMs);
   await agreed('99000', 'counterparty_claimed', { ...ofEther, visibility: 'private' });

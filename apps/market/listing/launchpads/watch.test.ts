@@ -41,7 +41,7 @@ const nameOf = (pad: Launching, prefix = 'pad') =>
 
 function adapterOf(over: Partial<EvmAdapterOptions> = {}): ChainAdapter {
   const rpcUrls = [chain.rpcUrl];
-  const rpc = { attemptTimeoutMs: 500, rounds: 1 };
+  const rpc = { rounds: 1 };
   const real = evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, rpc, ...over });
   const inspect: ChainAdapter['inspect'] = async (address) => {
     const client = chain.client;
