@@ -82,7 +82,7 @@ function inThisProcess<Module extends { readonly answers: Answers }>(file: strin
 }
 
 /** The flags with which `npm start` starts Node: the market that is measured is that one. */
-function flagsOfStart(): string[] {
+export function flagsOfStart(): string[] {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const { scripts } = JSON.parse(manifest) as { scripts: { start: string } };
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));

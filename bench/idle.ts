@@ -14,7 +14,7 @@ import { startPostgres } from '@parley/host/postgres/postgres.ts';
 import type { ChainSettings } from '@parley/market/settings/chains.ts';
 import pg from 'pg';
 import { bars } from './bars.ts';
-import { startChild } from './children.ts';
+import { flagsOfStart, startChild } from './children.ts';
 import { usually } from './miniature.ts';
 import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 import { readyLine } from './start.ts';
@@ -113,21 +113,25 @@ async function startMarket(
       return { chain, keyFile, dailyCap: '1000000000', lowBalance: '0' };
     }),
   );
-  const child = spawn(process.execPath, [launcher, 'apps/market/main.ts', '--json'], {
-    env: {
-      ...process.env,
-      PARLEY_HOME: home,
-      PORT: '0',
-      DATABASE_URL: url,
-      PARLEY_CHAINS: JSON.stringify(chains),
-      PARLEY_ASSETS: JSON.stringify(assets),
-      PARLEY_KEEPER: JSON.stringify(keeper),
-      // As `npm start` has it on dev chains.
-      PARLEY_FOLLOW_INTERVAL_MS: '300',
-      PARLEY_LOG_LEVEL: 'warn',
+  const child = spawn(
+    process.execPath,
+    [...flagsOfStart(), launcher, 'apps/market/main.ts', '--json'],
+    {
+      env: {
+        ...process.env,
+        PARLEY_HOME: home,
+        PORT: '0',
+        DATABASE_URL: url,
+        PARLEY_CHAINS: JSON.stringify(chains),
+        PARLEY_ASSETS: JSON.stringify(assets),
+        PARLEY_KEEPER: JSON.stringify(keeper),
+        // As `npm start` has it on dev chains.
+        PARLEY_FOLLOW_INTERVAL_MS: '300',
+        PARLEY_LOG_LEVEL: 'warn',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  );
   await readyLine(child, once(child, 'exit'));
   return child;
 }
