@@ -153,7 +153,8 @@ function keepLink(db: Pick<Database, 'listen'>, uses: Uses) {
     if (own === null) return;
     const restMs = own.answeredAt() + proveEveryMs - performance.now();
     if (restMs > 0) return after(restMs, prove);
-    const again = () => after(proveEveryMs, prove);
+    // One that was lost meanwhile is being opened again.
+    const again = () => own === link && after(proveEveryMs, prove);
     await proveListener(own).then(again, () => lose(own));
   }
 
