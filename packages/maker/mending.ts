@@ -20,7 +20,7 @@ type Mending = {
 };
 
 /**
- * How many could not be: nothing new may be agreed, as what they promise is not known. The damaged
+ * How many could not be: the maker agrees to no new deal, as their promises are not known. The damaged
  * file is kept beside its deal, under a name that ends in `.damaged`.
  */
 export async function mendDeals(mending: Mending): Promise<number> {

@@ -34,7 +34,7 @@ export function createMetrics(shortName: string) {
     ),
     passesLate: gauge(
       'pass_late_seconds',
-      'How long a service was not heard of beyond its time; none while all are in time',
+      'How long a service was not heard of beyond its time; services in time have none',
       'service',
     ),
     decisionsAlone: counter(

@@ -31,7 +31,7 @@ type Reading<Deal> = {
   readonly read: (line: string) => Deal;
   /** Told of what could not be read: a line by file and number, as a power cut tears one, or a file. */
   readonly torn: (what: string) => void;
-  /** Months before it are left out; null: none is. */
+  /** Months before it are left out; null leaves out none. */
   readonly from?: UnixSeconds | null;
 };
 

@@ -1,5 +1,5 @@
-// Whether a payment may be signed now: by nodes that agree, by the balances of this moment, and by
-// what has been promised. A chain, a wallet and promises are given.
+// The checks before a payment is signed: of nodes that agree, of the balances of this moment, and of
+// promises. A chain, a wallet and promises are given.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { factsOf, has } from '@parley/core/families.ts';

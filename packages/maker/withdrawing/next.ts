@@ -109,8 +109,9 @@ function afterSpent(withdrawal: Withdrawal, spent: Spent | null, isDeep: boolean
     return { ...withdrawal, state: isDeep ? 'paid' : 'mined', why: null, minedAtMs };
   }
   const spender = `another wallet of this key has spent its coins in ${spent.txid}`;
-  if (isDeep) return { ...withdrawal, state: 'failed', why: `${spender}: nothing was paid` };
-  const why = `${spender}: if that is final, nothing was paid`;
+  if (isDeep)
+    return { ...withdrawal, state: 'failed', why: `${spender}: the withdrawal paid nobody` };
+  const why = `${spender}: if that is final, the withdrawal paid nobody`;
   return { ...withdrawal, state: 'signed', minedAtMs: null, why };
 }
 

@@ -137,7 +137,7 @@ function parsed(found: string, id: string): Withdrawal {
 /** A file that is no withdrawal of this version: half of one, one of others, a folder in its place. */
 export type Damaged = { readonly file: string; readonly why: string };
 
-/** Its payment may have been made: nothing more is paid until a person has looked. */
+/** Its payment may have been made: the maker pays no more until a person has looked. */
 export function closedBy(
   [{ file, why }, ...more]: readonly [Damaged, ...Damaged[]],
   cause?: unknown,

@@ -315,9 +315,9 @@ test('a payment of Bitcoin is paid by what a block shows, and by nothing else th
   assert.deepEqual(await gone(other), [
     'signed',
     'b1',
-    `${taken}if that is final, nothing was paid`,
+    `${taken}if that is final, the withdrawal paid nobody`,
   ]);
-  const end = ['failed', 'b1', `${taken}nothing was paid`];
+  const end = ['failed', 'b1', `${taken}the withdrawal paid nobody`];
   assert.deepEqual(await gone({ ...other, blocks: 2 }), end);
   assert.deepEqual(freed, ['b1']);
   await ask(dir, signed);
