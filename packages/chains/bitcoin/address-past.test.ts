@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { nothingSeen } from '@parley/core/facts.ts';
 import { nodeOf, type Reply, untilTested } from '../testing/nodes.ts';
 import { readAddresses } from './address-past.ts';
@@ -63,7 +63,9 @@ function answered({ past, tip }: Seen, path: string): string | null {
   const [, first, second = '', third, fourth, last] = path.split('/');
   if (first === 'blocks') return hashAt(tip);
   if (first === 'block-height') return Number(second) > tip ? null : hashAt(Number(second));
-  if (first === 'block') return JSON.stringify({ height: Number(`0x${second}`), mediantime: 1 });
+  if (first === 'block') {
+    return JSON.stringify({ id: second, height: Number(`0x${second}`), mediantime: 1 });
+  }
   if (first === 'tx') return JSON.stringify(past.find(({ txid }) => txid === second));
   if (third === undefined) return JSON.stringify({ chain_stats: { tx_count: past.length } });
   if (fourth === 'mempool') return '[]';
@@ -85,8 +87,8 @@ const serverOf = untilTested((chain: Chain, instead: Instead = () => null) =>
 function followerOf({ url }: { readonly url: string }) {
   const esplora = esploraBackend({ url, network });
   const block = async (hash: string) => {
-    const previous = hexToBytes(hashAt(Number(`0x${hash}`) - 1)).toReversed();
-    return Uint8Array.from([...new Uint8Array(4), ...previous, ...new Uint8Array(45)]);
+    const previous = hashAt(Number(`0x${hash}`) - 1);
+    return { hash, previous, size: 0, transactions: async () => [] };
   };
   return createFollower({ ...esplora, block }, () => 1_000);
 }

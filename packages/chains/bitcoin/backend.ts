@@ -1,6 +1,7 @@
 // The questions of the follower to a Core node or an Esplora server.
 
 import type { Heads } from '../interface/reading.ts';
+import type { Block } from './block.ts';
 import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import type { Tx } from './raw-transaction.ts';
 
@@ -63,7 +64,7 @@ export type BitcoinBackend = {
   tip(signal: AbortSignal): Promise<Heads>;
   /** Null above the best block. */
   blockHash(height: number, signal: AbortSignal): Promise<string | null>;
-  block(hash: string, signal: AbortSignal): Promise<Uint8Array>;
+  block(hash: string, signal: AbortSignal): Promise<Block>;
   /** Whether it has the block and took it back. One that never had it cannot say so. */
   tookBack?(hash: string, signal: AbortSignal): Promise<boolean>;
   mempool(interest: MempoolInterest, signal: AbortSignal): Promise<MempoolChange>;

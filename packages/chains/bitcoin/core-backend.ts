@@ -5,6 +5,7 @@ import type { Heads } from '../interface/reading.ts';
 import type { CoreMethod } from '../nodes/methods.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolInterest } from './backend.ts';
+import { blockOf, mustBeAsked } from './block.ts';
 import { askedTargets, pacesOf } from './fees.ts';
 import { unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -65,7 +66,7 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
     blockHash: (height, signal) => blockHash(rpc, height, signal),
     block: async (hash, signal) => {
       const hex = await rpc.call<string>('getblock', [hash, 0], signal).catch(unexpected);
-      return bytesOfHex(hex);
+      return blockOf(coreName, hash, bytesOfHex(hex));
     },
     tookBack: (hash, signal) => tookBack(rpc, hash, signal),
     mempool: (interest, signal) => mempool(state, interest, signal),
@@ -103,9 +104,10 @@ async function blockHash(rpc: CoreRpc, height: number, signal: AbortSignal) {
 /** It says nothing of a block that it does not know. */
 async function tookBack(rpc: CoreRpc, hash: string, signal: AbortSignal): Promise<boolean> {
   try {
-    type Header = { confirmations: number };
-    const { confirmations } = await rpc.call<Header>('getblockheader', [hash], signal);
-    return confirmations < 0;
+    type Header = { hash: string; confirmations: number };
+    const header = await rpc.call<Header>('getblockheader', [hash], signal);
+    mustBeAsked(coreName, hash, header.hash);
+    return header.confirmations < 0;
   } catch (error) {
     if (error instanceof RpcRefusal) return false;
     throw error;
@@ -149,14 +151,16 @@ async function firstHeight(rpc: CoreRpc, since: number, signal: AbortSignal): Pr
 
 /** Null above the best block, which may have been taken back meanwhile. */
 async function mediansAt(rpc: CoreRpc, heights: readonly number[], signal: AbortSignal) {
-  type Header = { mediantime: number };
+  type Header = { hash: string; mediantime: number };
   const hashes = await blockHashes(rpc, heights, signal);
   const found = hashes.filter((hash) => hash !== null);
   const calls = found.map((hash) => ({ method: 'getblockheader', params: [hash] }) as const);
   const headers = await rpc.batch<Header>(calls, signal);
-  const times = headers.map((each) =>
-    each instanceof RpcRefusal ? unexpected(each) : each.mediantime,
-  );
+  const times = headers.map((each, at) => {
+    if (each instanceof RpcRefusal) return unexpected(each);
+    mustBeAsked(coreName, found[at] ?? '', each.hash);
+    return each.mediantime;
+  });
   return hashes.map((hash) => (hash === null ? null : (times[found.indexOf(hash)] ?? null)));
 }
 

@@ -15,6 +15,7 @@ import type {
   MinedTx,
   PartOfPast,
 } from './backend.ts';
+import { blockOf, mustBeAsked } from './block.ts';
 import { type FeeEstimate, pacesOf } from './fees.ts';
 import { busy, exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -73,7 +74,10 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
       const hash = await get(`block-height/${height}`, signal);
       return hash === null ? null : text(hash);
     },
-    block: (hash, signal) => named('a block', () => get(`block/${hash}/raw`, signal), signal),
+    block: async (hash, signal) => {
+      const bytes = await named('a block', () => get(`block/${hash}/raw`, signal), signal);
+      return blockOf(esploraName, hash, bytes);
+    },
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
     mempoolEntry: async (txid, signal) => {
@@ -149,7 +153,9 @@ async function tip(state: State, signal: AbortSignal): Promise<Heads> {
   }
   const hash = text(mustHave(await get('blocks/tip/hash', signal), 'its best block'));
   const body = await named('its best block', () => get(`block/${hash}`, signal), signal);
-  const { height, mediantime } = json<{ height: number; mediantime: number }>(body);
+  type Described = { id: string; height: number; mediantime: number };
+  const { id, height, mediantime } = json<Described>(body);
+  mustBeAsked(esploraName, hash, id);
   if (!Number.isInteger(height) || !Number.isInteger(mediantime)) {
     throw unavailable(esploraName, 'it describes its best block without height or median time');
   }

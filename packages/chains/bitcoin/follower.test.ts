@@ -3,17 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ParleyError } from '@parley/core/errors.ts';
 import { legStatus } from '@parley/core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
+import { nodeOf } from '../testing/nodes.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
+import { blockOf } from './block.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { parseTx } from './raw-transaction.ts';
-import { adapterOn, build, coreOf, read, signal, signedBy, swapOn } from './testing/lab.ts';
+import { adapterOn, build, coreOf, read, signal, signedBy, spend, swapOn } from './testing/lab.ts';
 import { startRegtest } from './testing/regtest.ts';
-import { esploraServer } from './testing/servers.ts';
+import { before, esploraServer } from './testing/servers.ts';
 
 const node = await startRegtest();
 const server = await esploraServer(node.rpc);
@@ -102,6 +105,77 @@ it('a new block is read by its hash alone, and by heights where a machine lacks 
   await reorganise(2);
   for (let made = 0; made < 3; made += 1) await node.rpc('generateblock', ['raw(51)#8lvh9jxk', []]);
   assert.equal((await read(adapter, swap)).funded?.confirmations, 0);
+});
+
+it('the bytes of a block are of the hash, the transactions and the witnesses that it is asked for', async () => {
+  const adapter = newAdapter();
+  const swap = newSwap();
+  adapter.watch([swap.escrow]);
+  await node.pay(swap.escrow.address, swap.terms.amount);
+  await node.mine(1);
+  await adapter.broadcast(await spend(adapter, swap, 'claim'), signal());
+  await node.pay(newSwap().escrow.address, 2_000n);
+  const [hash = ''] = await node.mine(1);
+  const raw = await node.rpc<string>('getblock', [hash, 0]);
+  type Shown = { readonly tx: readonly { readonly hex: string }[] };
+  const { tx } = await node.rpc<Shown>('getblock', [hash, 2]);
+  const [coinbase = '', one = '', two = ''] = tx.map(({ hex }) => hex);
+  const header = raw.slice(0, 160);
+  const read = (hex: string) => blockOf('node', hash, hexToBytes(hex)).transactions();
+  assert.equal((await read(raw)).length, 3);
+  for (const [lie, why] of [
+    [`${header}04${coinbase}${one}${two}${two}`, /repeats transactions/],
+    [`${header}02${coinbase}${one}`, /has the Merkle root [0-9a-f]{64}, and its .* [0-9a-f]{64}$/],
+    [`${header}03${one}${coinbase}${two}`, /begins with no coinbase/],
+    [raw.replace(swap.secret, 'ab'.repeat(32)), /witnesses of its commitment [0-9a-f]{64}$/],
+    [raw.slice(0, -2), /cannot be read/],
+  ] as const) {
+    await assert.rejects(read(lie), { code: 'chain_unavailable', message: why });
+  }
+});
+
+it('a sibling under the hash of a block is an error of its node, and is not taken', async (t) => {
+  const lie = { hash: '', result: '' };
+  const { url, close } = await before(node.rpcUrl, async ({ method, params }) =>
+    method === 'getblock' && params?.[0] === lie.hash ? { result: lie.result } : null,
+  );
+  t.after(close);
+  const adapter = adapterOn(node, { coreUrl: url });
+  const swap = newSwap();
+  adapter.watch([swap.escrow]);
+  await read(adapter, swap);
+  await node.pay(swap.escrow.address, swap.terms.amount);
+  const [hash = ''] = await node.mine(1);
+  const raw = await node.rpc<string>('getblock', [hash, 0]);
+  // Another nonce, and the same parent.
+  lie.result = raw.replace(
+    /^(.{152})(..)/,
+    (_, start, byte) => start + (byte === '00' ? '01' : '00'),
+  );
+  lie.hash = hash;
+  const message = new RegExp(`asked for block ${hash}, it gave block [0-9a-f]{64}$`);
+  await assert.rejects(read(adapter, swap), { code: 'chain_unavailable', message });
+  lie.hash = '';
+  assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
+});
+
+it('a block that is described is the one that was asked for too', async (t) => {
+  const asked = 'cd'.repeat(32);
+  const described = { id: 'ab'.repeat(32), hash: 'ab'.repeat(32), height: 7, mediantime: 7 };
+  const core = await before(node.rpcUrl, async ({ method }) =>
+    method === 'getblockheader' ? { result: { ...described, confirmations: -1 } } : null,
+  );
+  const esplora = await nodeOf(async (_, { url = '' }) => {
+    return { text: url.startsWith('/block/') ? JSON.stringify(described) : asked };
+  });
+  t.after(() => Promise.all([core.close(), esplora.stop()]));
+  const { past, tookBack } = coreOf({ ...node, rpcUrl: core.url });
+  assert.ok(past.kind === 'by_block');
+  const { tip } = esploraBackend({ url: esplora.url, network: bitcoinNetworks.regtest });
+  const message = /asked for block (?:cd){32}, it gave block (?:ab){32}$/;
+  await assert.rejects(past.firstHeight(0, signal()), { message: /it gave block (?:ab){32}$/ });
+  await assert.rejects(async () => tookBack?.(asked, signal()), { message });
+  await assert.rejects(tip(signal()), { message });
 });
 
 it('a past begins eleven blocks below the first whose median time is not two hours before', async () => {

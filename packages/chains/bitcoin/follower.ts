@@ -8,9 +8,9 @@ import type { Heads, WatchedEscrow } from '../interface/reading.ts';
 import { readAhead } from '../nodes/ahead.ts';
 import { pause } from '../nodes/in-turn.ts';
 import type { Said } from '../nodes/sources.ts';
-import { nextTurn } from '../nodes/turn.ts';
 import { type Asked, readAddresses } from './address-past.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
+import type { Block } from './block.ts';
 import {
   applyTransaction,
   type BlockMark,
@@ -27,7 +27,6 @@ import {
   watchEscrow,
 } from './escrow-index.ts';
 import { timedOut, unavailable } from './http.ts';
-import { parseBlock } from './raw-transaction.ts';
 import { recentBlocks } from './recent-blocks.ts';
 
 /** Blocks of one pass. The next pass takes the rest. */
@@ -201,23 +200,23 @@ async function takeNext(
   const { index, backend } = follower;
   if (index.blocks.at(-1)?.height !== height - 1) return false;
   // Another machine may lack it.
-  const bytes = await backend.block(hash, signal).catch(() => null);
-  return bytes !== null && take(follower, { height, hash, bytes }, budget);
+  const block = await backend.block(hash, signal).catch(() => null);
+  return block !== null && take(follower, { height, block }, budget);
 }
 
-type Found = { readonly height: number; readonly hash: string; readonly bytes: Uint8Array };
+type Found = { readonly height: number; readonly block: Block };
 
 /** False where it is not the child of the last one. */
 async function take(
   { index, backend, recent, now }: Follower,
-  { height, hash, bytes }: Found,
+  { height, block }: Found,
   budget: { blocks: number },
 ): Promise<boolean> {
-  const block = await parsedBlock(bytes);
   if (block.previous !== index.blocks.at(-1)?.hash) return false;
-  connectBlock(index, { height, hash, readAt: now() }, block.transactions);
+  const transactions = await block.transactions();
+  connectBlock(index, { height, hash: block.hash, readAt: now() }, transactions);
   // A past that is asked for by address needs no block again.
-  if (backend.past.kind === 'by_block') recent.keep(hash, bytes);
+  if (backend.past.kind === 'by_block') recent.keep(block);
   budget.blocks -= 1;
   if (index.blocks.length > marksKept) index.blocks.shift();
   return true;
@@ -231,7 +230,7 @@ function heightsFrom(from: number, to: number, budget: { readonly blocks: number
 /** null: above the best block. */
 async function placedBlock(backend: BitcoinBackend, height: number, signal: AbortSignal) {
   const hash = await backend.blockHash(height, signal);
-  return hash === null ? null : { height, hash, bytes: await backend.block(hash, signal) };
+  return hash === null ? null : { height, block: await backend.block(hash, signal) };
 }
 
 /** False where a machine was asked that has not got these blocks, which proves nothing. */
@@ -285,14 +284,6 @@ async function readPast(
   }
 }
 
-/** To unpack, to read and to take in a full block take ten milliseconds each: a turn for each. */
-async function parsedBlock(bytes: Uint8Array) {
-  await nextTurn();
-  const block = parseBlock(bytes);
-  await nextTurn();
-  return block;
-}
-
 /** Whether anything that mattered since then may have been read before the escrow was watched. */
 function hasPast(index: EscrowIndex, since: number): boolean {
   const from = since - sinceMarginSeconds;
@@ -329,7 +320,7 @@ async function continueJob(
   const { to, addresses } = job;
   const hashes = await past.blockHashes(heightsFrom(job.next, to, budget), signal);
   const read = async (hash: string | null, within: AbortSignal) =>
-    hash === null ? null : { hash, bytes: recent.get(hash) ?? (await backend.block(hash, within)) };
+    hash === null ? null : (recent.get(hash) ?? backend.block(hash, within));
   for await (const found of readAhead(hashes, blocksAhead, read, signal)) {
     // Taken back meanwhile, or the node is behind: the next pass hears which.
     if (found === null) return false;
@@ -338,8 +329,8 @@ async function continueJob(
       job.next = to + 1;
       break;
     }
-    const { transactions } = await parsedBlock(found.bytes);
-    recent.keep(found.hash, found.bytes);
+    const transactions = await found.transactions();
+    recent.keep(found);
     for (const tx of transactions) applyTransaction(index, tx, job.next);
     budget.blocks -= 1;
     job.next += 1;
@@ -420,9 +411,8 @@ export async function takeBlocks(
   await exclusively(follower, signal, async () => {
     for (const height of [...heights].sort((one, other) => one - other)) {
       const found = await placedBlock(backend, height, signal);
-      if (found === null || !isOurs(index.blocks, found)) continue;
-      const { transactions } = await parsedBlock(found.bytes);
-      for (const tx of transactions) applyTransaction(index, tx, height);
+      if (found === null || !isOurs(index.blocks, { height, hash: found.block.hash })) continue;
+      for (const tx of await found.block.transactions()) applyTransaction(index, tx, height);
     }
   });
 }

@@ -1,10 +1,9 @@
-// Reads transactions and blocks from their bytes (BIP 144), fast enough to walk every block. Pure.
-// A transaction is hashed, and its witness divided, only when it matters: a block may hold millions
-// of empty items.
+// Reads transactions from their bytes (BIP 144), fast enough to walk every block. Pure. A witness is
+// divided only when it matters: a block may hold millions of empty items.
 
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
+import { sha256Twice } from '#bytes';
 
 export type TxInput = {
   /** `txid:vout` of the output that it spends. */
@@ -21,6 +20,13 @@ export type Tx = {
   readonly coinbase: boolean;
   readonly inputs: readonly TxInput[];
   readonly outputs: readonly { readonly script: Uint8Array; readonly amount: bigint }[];
+};
+
+/** `hash` leaves the witness out, `witnessHash` has it: as bytes, in the order of the wire. */
+export type ReadTx = Tx & {
+  readonly isSegwit: boolean;
+  readonly hash: () => Uint8Array;
+  readonly witnessHash: () => Uint8Array;
 };
 
 /** A block holds no larger one (4 million weight units of witness). */
@@ -55,7 +61,7 @@ export function compactSize(from: Reader): number {
   return value;
 }
 
-function list<T>(from: Reader, read: () => T): T[] {
+export function list<T>(from: Reader, read: () => T): T[] {
   const items: T[] = [];
   for (let left = compactSize(from); left > 0; left -= 1) items.push(read());
   return items;
@@ -110,8 +116,8 @@ function witnessAt(bytes: Uint8Array, start: number): Uint8Array[] {
   return list(from, () => data(from));
 }
 
-function readTx(from: Reader): Tx {
-  const { bytes } = from;
+export function readTx(from: Reader): ReadTx {
+  const { bytes, at: start } = from;
   const version = take(from, 4);
   // A marker 0 where the input count would be, and a flag 1 (BIP 144).
   const segwit = bytes[from.at] === 0 && bytes[from.at + 1] === 1;
@@ -122,10 +128,15 @@ function readTx(from: Reader): Tx {
   const bodyEnd = from.at;
   const witnesses = segwit ? inputs.map(() => pastWitness(from)) : [];
   const lockTime = take(from, 4);
+  const end = from.at;
   const stripped = () => concatBytes(version, bytes.subarray(bodyStart, bodyEnd), lockTime);
+  const hash = () => sha256Twice(segwit ? stripped() : bytes.subarray(start, end));
   const first = inputs[0]?.prevout.subarray(0, 32);
   return {
-    txid: () => idHex(sha256(sha256(stripped()))),
+    isSegwit: segwit,
+    hash,
+    witnessHash: () => sha256Twice(bytes.subarray(start, end)),
+    txid: () => idHex(hash()),
     coinbase: first?.every((byte) => byte === 0) ?? false,
     inputs: inputs.map(({ prevout, scriptSig, sequence }, at) => ({
       outpoint: () => outpointOf(prevout),
@@ -157,23 +168,4 @@ export function parseTx(hex: string): Tx {
     throw malformed(`${from.bytes.length - from.at} bytes too many`);
   if (tx.inputs.length === 0 || tx.outputs.length === 0) throw malformed('no inputs or no outputs');
   return tx;
-}
-
-export type Block = {
-  readonly hash: string;
-  readonly previous: string;
-  /** By its miner, Unix seconds. */
-  readonly time: number;
-  readonly transactions: readonly Tx[];
-};
-
-export function parseBlock(bytes: Uint8Array): Block {
-  const from = reader(bytes);
-  const header = take(from, 80);
-  return {
-    hash: idHex(sha256(sha256(header))),
-    previous: idHex(header.subarray(4, 36)),
-    time: from.view.getUint32(68, true),
-    transactions: list(from, () => readTx(from)),
-  };
 }

@@ -6,14 +6,16 @@ import { recentBlocks } from './recent-blocks.ts';
 
 test('the oldest blocks are let go beyond either limit, and one read again counts once', () => {
   const kept = recentBlocks({ bytes: 10, blocks: 3 });
+  const keep = (hash: string, size: number) =>
+    kept.keep({ hash, size, previous: '', transactions: async () => [] });
   const held = () => ['a', 'b', 'c', 'd'].filter((hash) => kept.get(hash) !== undefined).join('');
-  kept.keep('a', new Uint8Array(6));
-  kept.keep('a', new Uint8Array(6));
-  kept.keep('b', new Uint8Array(4));
+  keep('a', 6);
+  keep('a', 6);
+  keep('b', 4);
   assert.equal(held(), 'ab');
-  kept.keep('c', new Uint8Array(1));
+  keep('c', 1);
   assert.equal(held(), 'bc');
-  kept.keep('a', new Uint8Array(1));
-  kept.keep('d', new Uint8Array(1));
+  keep('a', 1);
+  keep('d', 1);
   assert.equal(held(), 'acd');
 });

@@ -123,6 +123,25 @@ test('far behind, what was read before a failure is not read again', async () =>
   assert.equal(asked[0], 237, 'as far back as blocks may be taken back');
 });
 
+test('a block under the number of another one is an error of its node, and is not taken', async () => {
+  const leg = await newLeg(chain);
+  let isLying = false;
+  const adapter = await following(
+    [leg],
+    await adapterOver(async ({ method, params }, forward) => {
+      const said = await forward();
+      if (!isLying || method !== 'eth_getBlockByNumber' || params[1] !== true) return said;
+      return { result: { ...(said as { result: object }).result, number: '0x7' } };
+    }),
+  );
+  await fund(chain, leg);
+  isLying = true;
+  const message = /asked for block \d+, it gave block 7$/;
+  await assert.rejects(adapter.changes(signal()), { code: 'chain_unavailable', message });
+  isLying = false;
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+});
+
 test('a failure in the middle loses nothing: the next call reports it', async () => {
   const leg = await newLeg(chain);
   let broken = false;

@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
 import type { Heads } from '../interface/reading.ts';
+import { mustBeAsked } from '../kit/follow.ts';
 import type { EvmMethod } from '../nodes/methods.ts';
 import {
   type Answered,
@@ -138,8 +139,10 @@ export function blockAt(
   const read = (answer: unknown) => {
     if (answer === null) return null;
     const block = object(answer);
+    const number = quantity(block.number);
+    if (typeof at === 'number') mustBeAsked(at, number);
     return {
-      number: quantity(block.number),
+      number,
       hash: at === 'pending' ? '' : text(block.hash),
       parentHash: text(block.parentHash),
       timestamp: quantity(block.timestamp),

@@ -99,6 +99,11 @@ export function push<Past extends Seen>({ blocks }: Pick<Followed<Past>, 'blocks
   if (blocks.length > rememberedBlocks) blocks.splice(0, blocks.length - rememberedBlocks);
 }
 
+/** A cache or a proxy may give another block than the one of this number. */
+export function mustBeAsked(asked: number, given: number): void {
+  if (given !== asked) throw new Error(`asked for block ${asked}, it gave block ${given}`);
+}
+
 /** Something happened to an escrow: told now, and at every new head until it is deep. */
 export function happened(
   { owed, shallow }: Pick<Watching, 'owed' | 'shallow'>,

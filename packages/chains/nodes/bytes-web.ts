@@ -10,6 +10,11 @@ export function bytesOfHex(hex: string): Uint8Array {
   return hexToBytes(hex.slice(0, end - (end % 2)));
 }
 
+/** As Bitcoin hashes blocks and transactions. */
+export function sha256Twice(bytes: Uint8Array): Uint8Array {
+  return sha256(sha256(bytes));
+}
+
 /** 64 hex digits. */
 export function sha256Hex(bytes: Uint8Array): string {
   return bytesToHex(sha256(bytes));

@@ -39,6 +39,7 @@ test('hashes are alike in Node and in browsers', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       assert.equal(web.sha256Hex(bytes), node.sha256Hex(bytes));
+      assert.deepEqual([...web.sha256Twice(bytes)], [...node.sha256Twice(bytes)]);
     }),
   );
 });

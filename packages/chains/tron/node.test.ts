@@ -160,10 +160,18 @@ test('answers captured from a real node are read', async () => {
   const [info] = await infosAt(node, 66_987_565, signal());
   assert.equal(info?.txid.slice(0, 8), 'ff44a282');
   assert.deepEqual([info?.succeeded, info?.logs], [true, []]);
+  const other = /asked for block 7, it gave block 66987565$/;
+  await assert.rejects(infosAt(node, 7, signal()), unavailable(other));
   const [block] = await blocksOf(node, 66_987_565, 66_987_566, signal());
   assert.deepEqual([block?.number, block?.timestampMs], [66_987_565, 1_777_445_121_000]);
   assert.deepEqual(await resources(node), { energy: 0n, energyLimit: 0n, bandwidth: 159n });
   assert.equal(await knows(node, '00'.repeat(32), signal()), false);
+});
+
+test('a block of another number than was asked for is an error', async () => {
+  const first = await saying(await http.call('wallet/getblockbynum', { num: 1 }, signal()));
+  const words = unavailable(/asked for block 2, it gave block 1$/);
+  await assert.rejects(blockAt(first, 2, signal()), words);
 });
 
 test('a revert as a node documents it: result true, a message, and FAILED', async () => {

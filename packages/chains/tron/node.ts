@@ -3,6 +3,7 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
+import { mustBeAsked } from '../kit/follow.ts';
 import { isTimeout } from '../nodes/in-turn.ts';
 import type { TronPath } from '../nodes/methods.ts';
 import { tronAddressOf, tronHex } from './address.ts';
@@ -192,8 +193,11 @@ export function tronNodes(options: HttpOptions, blocks: number): Http {
 }
 
 export function blockAt(http: Http, number: number, signal: AbortSignal): Promise<Block | null> {
-  const read = (answer: unknown) =>
-    Object.hasOwn(object(answer), 'blockID') ? readBlock(answer) : null;
+  const read = (answer: unknown) => {
+    const block = Object.hasOwn(object(answer), 'blockID') ? readBlock(answer) : null;
+    if (block !== null) mustBeAsked(number, block.number);
+    return block;
+  };
   return asked(http, 'wallet/getblockbynum', { num: number }, signal, read);
 }
 
@@ -228,9 +232,13 @@ function readLog(value: unknown): Log {
 
 export function infosAt(http: Http, number: number, signal: AbortSignal): Promise<Info[]> {
   const path = 'wallet/gettransactioninfobyblocknum';
+  const read = (answer: unknown) => {
+    mustBeAsked(number, count(object(answer).blockNumber));
+    return readInfo(answer);
+  };
   return asked(http, path, { num: number }, signal, (answer) =>
     // A block without transactions is an empty object on some versions.
-    Array.isArray(answer) ? answer.map(readInfo) : [],
+    Array.isArray(answer) ? answer.map(read) : [],
   );
 }
 

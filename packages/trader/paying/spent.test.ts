@@ -37,8 +37,6 @@ const spending = {
 /** Blocks from height 100 on, each with these transactions. */
 function core(...blocks: (readonly string[])[]) {
   const read: number[] = [];
-  const bytes = (txs: readonly string[]) =>
-    hexToBytes(`${'00'.repeat(80)}${txs.length.toString(16).padStart(2, '0')}${txs.join('')}`);
   const past = {
     kind: 'by_block' as const,
     firstHeight: async () => 100,
@@ -47,7 +45,8 @@ function core(...blocks: (readonly string[])[]) {
   const tip = async () => ({ height: 99 + blocks.length, hash: '', clock: 0 });
   const block = async (hash: string) => {
     read.push(Number(hash));
-    return bytes(blocks[Number(hash) - 100] ?? []);
+    const txs = blocks[Number(hash) - 100] ?? [];
+    return { hash, previous: '', size: 0, transactions: async () => txs.map(parseTx) };
   };
   return { past, tip, block, blocks, read };
 }

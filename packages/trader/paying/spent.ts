@@ -6,7 +6,7 @@ import type { BitcoinBackend, PastByAddress, PastByBlock } from '@parley/chains/
 import { coreBackend } from '@parley/chains/bitcoin/core-backend.ts';
 import { esploraBackend } from '@parley/chains/bitcoin/esplora-backend.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from '@parley/chains/bitcoin/networks.ts';
-import { parseBlock, parseTx, type Tx } from '@parley/chains/bitcoin/raw-transaction.ts';
+import { parseTx, type Tx } from '@parley/chains/bitcoin/raw-transaction.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
 import { type Kept, versionsOf } from '@parley/sdk/stores/store.ts';
 import { Failure } from '../failures.ts';
@@ -150,7 +150,7 @@ async function byBlock(
     if (height - first >= mostBlocks) return null;
     const [hash = null] = await node.past.blockHashes([height], signal);
     if (hash === null) break;
-    const { transactions } = parseBlock(await node.block(hash, signal));
+    const transactions = await (await node.block(hash, signal)).transactions();
     const tx = transactions.find((each) => spends(each, coins));
     // Found again there at once at the next look.
     if (tx !== undefined) return { tx, height };

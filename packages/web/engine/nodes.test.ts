@@ -43,8 +43,9 @@ const genesis = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26
 const esplora = (first: string, mediantime: number) =>
   serving((path) => {
     if (path === '/block-height/0') return first;
-    if (path === '/blocks/tip/hash') return 'aa'.repeat(32);
-    return JSON.stringify({ height: 900_000, mediantime });
+    const id = 'aa'.repeat(32);
+    if (path === '/blocks/tip/hash') return id;
+    return JSON.stringify({ id, height: 900_000, mediantime });
   });
 const gone = 'http://127.0.0.1:1';
 const hour = 3_600;

@@ -15,18 +15,17 @@ async function served(answer: Parameters<typeof nodeOf>[0]): Promise<TestServer>
 type Call = { id?: unknown; method: string; params?: unknown[] };
 type Reply = { id?: unknown; result: unknown; error: unknown };
 
-/** Stands before a Core node and does as one without txindex: mined ones only by their block. */
-export async function withoutTxindex(rpcUrl: string, rpc: Rpc): Promise<TestServer> {
+/** Stands before a Core node. `instead`: its answer to a call, or null where the node gives it. */
+export async function before(
+  rpcUrl: string,
+  instead: (call: Call) => Promise<Partial<Reply> | null>,
+): Promise<TestServer> {
   const { username, password, origin } = new URL(rpcUrl);
   const authorization = `Basic ${btoa(`${username}:${password}`)}`;
   const headers = { authorization, 'content-type': 'application/json' };
-  const unindexed = async ({ method, params = [] }: Call): Promise<boolean> => {
-    if (method !== 'getrawtransaction' || params[2] !== undefined) return false;
-    return !(await rpc<string[]>('getrawmempool')).includes(String(params[0]));
-  };
   const answerOne = async (call: Call): Promise<Reply> => {
-    const error = { code: -5, message: 'No such mempool transaction. Use -txindex' };
-    if (await unindexed(call)) return { id: call.id, result: null, error };
+    const own = await instead(call);
+    if (own !== null) return { id: call.id, result: null, error: null, ...own };
     const real = await fetch(origin, { method: 'POST', headers, body: JSON.stringify(call) });
     return (await real.json()) as Reply;
   };
@@ -34,6 +33,15 @@ export async function withoutTxindex(rpcUrl: string, rpc: Rpc): Promise<TestServ
     const asked = JSON.parse(text) as Call | Call[];
     const answers = Array.isArray(asked) ? Promise.all(asked.map(answerOne)) : answerOne(asked);
     return { text: JSON.stringify(await answers) };
+  });
+}
+
+/** As a node without txindex: mined ones only by their block. */
+export function withoutTxindex(rpcUrl: string, rpc: Rpc): Promise<TestServer> {
+  return before(rpcUrl, async ({ method, params = [] }) => {
+    if (method !== 'getrawtransaction' || params[2] !== undefined) return null;
+    if ((await rpc<string[]>('getrawmempool')).includes(String(params[0]))) return null;
+    return { error: { code: -5, message: 'No such mempool transaction. Use -txindex' } };
   });
 }
 
@@ -94,7 +102,7 @@ async function answer(
   }
   if (first === 'block') {
     const header = await rpc<{ height: number; mediantime: number }>('getblockheader', [second]);
-    return json(header);
+    return json({ id: second, ...header });
   }
   if (first === 'fee-estimates') return json({ 1: 12, 2: 10, 3: 8, 6: 5, 144: 1 });
   if (first === 'tx' && third === 'hex') {
