@@ -147,7 +147,7 @@ def _sized(data: bytes) -> bytes:
     return bytes([len(data)]) + data
 
 
-class _Reader:
+class Reader:
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 
@@ -183,21 +183,21 @@ def decode_psbt(text: str) -> Psbt:
     if len(text) > _MOST_CHARACTERS:
         raise bad_psbt(f"the PSBT has {len(text)} characters, more than {_MOST_CHARACTERS}")
     try:
-        return _decode(_Reader(base64_decode(text)))
+        return _decode(Reader(base64_decode(text)))
     except ChainError:
         raise
     except ValueError as error:
         raise bad_psbt("psbtBase64 is not a PSBT in base64") from error
 
 
-def _decode(reader: _Reader) -> Psbt:
+def _decode(reader: Reader) -> Psbt:
     if reader.take(len(_MAGIC)) != _MAGIC:
         raise ValueError("no magic")
     whole = _map(reader, "the whole")
     unsigned = whole.get(bytes([_UNSIGNED_TX]))
     if unsigned is None:
         raise ValueError("no unsigned transaction")
-    tx = _unsigned(_Reader(unsigned))
+    tx = _unsigned(Reader(unsigned))
     inputs = [_map(reader, f"input {at}") for at in range(len(tx.inputs))]
     for at in range(len(tx.outputs)):
         _map(reader, f"output {at}")
@@ -206,7 +206,7 @@ def _decode(reader: _Reader) -> Psbt:
     return Psbt(tx, tuple(_input_map(entries) for entries in inputs))
 
 
-def _map(reader: _Reader, whose: str) -> dict[bytes, bytes]:
+def _map(reader: Reader, whose: str) -> dict[bytes, bytes]:
     """Values by key, without those whose keys are too long to be of use."""
     entries: dict[bytes, bytes] = {}
     count = 0
@@ -224,7 +224,7 @@ def _map(reader: _Reader, whose: str) -> dict[bytes, bytes]:
     return entries
 
 
-def _unsigned(reader: _Reader) -> Unsigned:
+def _unsigned(reader: Reader) -> Unsigned:
     version, count = reader.number(4), reader.size()
     if count > MOST_INPUTS:
         sentence = f"the PSBT has {count} inputs, more than the {MOST_INPUTS} that any"
@@ -257,7 +257,7 @@ def _input_map(entries: dict[bytes, bytes]) -> InputMap:
     sighash = entries.get(bytes([_SIGHASH_TYPE]))
     spent = None
     if utxo is not None:
-        reader = _Reader(utxo)
+        reader = Reader(utxo)
         spent = reader.output()
         if not reader.is_done():
             raise ValueError("a witness UTXO is too long")

@@ -18,6 +18,7 @@ from .._settle.facts import EscrowFacts, Sighting
 from .._settle.judge import Heads
 from .._settle.nodes import About, Look, Material, Payment, WatchedEscrow
 from ..chains import bitcoin, bitcoin_spend
+from ..chains.bitcoin_block import BlockTx, read_block
 from ..chains.crypto import sha256
 from ..chains.errors import ChainError
 from ..chains.terms import BitcoinView, EscrowOutput, EscrowTerms, SpendVerb
@@ -128,7 +129,10 @@ class BitcoinNode:
         low, high = max(0, top - _MOST_SEARCHED), top
         while low < high:
             middle = (low + high) // 2
-            header = await self._rpc.must("getblockheader", await self.block_hash(middle))
+            block = await self.block_hash(middle)
+            header = await self._rpc.must("getblockheader", block)
+            if header["hash"] != block:
+                raise self._rpc.silent(f"asked for block {block}, gave {header['hash']}")
             if header["mediantime"] < since - _SKEW_SECONDS:
                 low = middle + 1
             else:
@@ -151,28 +155,28 @@ class BitcoinNode:
         last = min(heads.height, track.next + _MOST_BLOCKS - 1)
         while track.next <= last:
             heights = range(track.next, min(last, track.next + _TOGETHER - 1) + 1)
-            raws = await asyncio.gather(*(self._raw(each) for each in heights))
-            for height, (block, raw) in zip(heights, raws, strict=True):
-                await self._search(track, height, block, raw)
+            found = await asyncio.gather(*(self._at(each) for each in heights))
+            for height, (block, raw, txs) in zip(heights, found, strict=True):
+                _search(track, height, raw, txs)
                 track.blocks.append((height, block))
                 track.next = height + 1
         if track.next <= heads.height:
             left = heads.height - track.next + 1
             raise self._rpc.silent(f"has {left} blocks left to be read")
 
-    async def _raw(self, height: int) -> tuple[str, str]:
+    async def _at(self, height: int) -> tuple[str, str, list[BlockTx]]:
         block = await self.block_hash(height)
         if block is None:
             raise self._rpc.silent(f"took back block {height} while it was read")
-        return block, str(await self._rpc.must("getblock", block, 0))
+        return block, *await self._block(block)
 
-    async def _search(self, track: _Track, height: int, block: str, raw: str) -> None:
-        keys = [each.key for each in track.paid.values()]
-        if track.script not in raw and not any(each in raw for each in keys):
-            return
-        whole = await self._rpc.must("getblock", block, 2)
-        for tx in whole["tx"]:
-            _take(track, tx, height)
+    async def _block(self, block: str) -> tuple[str, list[BlockTx]]:
+        raw = str(await self._rpc.must("getblock", block, 0))
+        try:
+            # A full block takes 100 ms.
+            return raw, await asyncio.to_thread(read_block, bytes.fromhex(raw), block)
+        except ValueError as error:
+            raise self._rpc.silent(f"gave no block that can be read: {error}") from error
 
     async def _wait_for(self, track: _Track) -> None:
         """Reads the mempool: spends of known payments, and payments where its list is short."""
@@ -365,12 +369,19 @@ class BitcoinNode:
         top = int(await self._rpc.must("getblockcount"))
         for height in range(top, max(-1, top - back), -1):
             block = await self.block_hash(height)
-            if block is None or key not in str(await self._rpc.must("getblock", block, 0)):
+            if block is None:
                 continue
-            for tx in (await self._rpc.must("getblock", block, 2))["tx"]:
-                if any((each.get("txid"), each.get("vout")) == (txid, vout) for each in tx["vin"]):
-                    return str(tx["txid"]), top - height + 1
+            for tx in (await self._block(block))[1]:
+                if any(each.outpoint.hex() == key for each in tx.inputs):
+                    return tx.txid, top - height + 1
         return None
+
+
+def _search(track: _Track, height: int, raw: str, txs: Sequence[BlockTx]) -> None:
+    if track.script not in raw and not any(each.key in raw for each in track.paid.values()):
+        return
+    for tx in txs:
+        _take(track, tx.shown(), height)
 
 
 def _is_open(paid: _Paid) -> bool:

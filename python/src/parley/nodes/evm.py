@@ -95,6 +95,8 @@ class EvmNode:
         found = await self._rpc.must("eth_getBlockByNumber", at, False)
         if found is not None and not isinstance(found, dict):
             raise unreadable(self._rpc, "a block")
+        if found is not None and at.startswith("0x") and _int(found["number"]) != int(at, 16):
+            raise self._rpc.silent(f"asked for block {at}, gave block {found['number']}")
         return found
 
     async def look(self, escrows: Sequence[WatchedEscrow]) -> Look:

@@ -105,7 +105,12 @@ class TronNode:
 
     async def block_hash(self, height: int) -> str | None:
         said = await self._ask("wallet/getblockbynum", {"num": height})
-        return self._block(said).hash if isinstance(said, dict) and "blockID" in said else None
+        if not isinstance(said, dict) or "blockID" not in said:
+            return None
+        block = self._block(said)
+        if block.number != height:
+            raise self._http.silent(f"asked for block {height}, gave block {block.number}")
+        return block.hash
 
     async def look(self, escrows: Sequence[WatchedEscrow]) -> Look:
         # Before the words: what they do not show solid lies in a block above this one.
