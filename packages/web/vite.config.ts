@@ -71,6 +71,14 @@ type IconSet = { readonly icons: Readonly<Record<string, { readonly body: string
 /** Packages of this repository are their sources; the others resolve as Vite has it. */
 export const sourceConditions = ['@parley/source', ...defaultClientConditions];
 
+/** The worker stands alone; the others stay the entries that the page names. */
+const ownChunk = /packages.web.(?:offline.(?:worker|own-words)\.ts|index\.html|main\.tsx)$/;
+/**
+ * A module a file would be thirty requests before the first screen, and sixty before a swap. Shared
+ * modules of less than this, in bytes, go with those that most of the same screens need.
+ */
+const leastShared = 8_000;
+
 /** `outDir`: a path. */
 export function webBuild(outDir: string): InlineConfig {
   return {
@@ -91,6 +99,22 @@ export function webBuild(outDir: string): InlineConfig {
         output: {
           entryFileNames: ({ name }) =>
             name === 'worker' ? 'worker.js' : 'assets/[name]-[hash].js',
+          codeSplitting: {
+            groups: [
+              {
+                name: 'app',
+                tags: ['$initial'],
+                test: (id) => !ownChunk.test(id),
+                priority: 1,
+              },
+              {
+                name: 'shared',
+                minShareCount: 2,
+                entriesAware: true,
+                entriesAwareMergeThreshold: leastShared,
+              },
+            ],
+          },
         },
       },
     },

@@ -96,9 +96,14 @@ test('profile deleted and market gone: the secret of the phrase collects from a 
   t.after(() => rm(home, { recursive: true, force: true }));
   const over = new AbortController();
   t.after(() => over.abort());
-  const [maker, alice] = await Promise.all([newMaker(ground, clock), person(ground, 'Alice')]);
+  const [maker, alice] = await Promise.all([
+    newMaker(ground, clock),
+    person(ground, 'Alice', ['BTC']),
+  ]);
   const trade = tradeOf(ground, 'BTC', 'EVM dollar');
-  const { swapId } = await agreed(maker, alice, trade, clock, { signal: over.signal });
+  // A browser that is gone signs no claim with it.
+  const how = { signal: over.signal, cosignWaitMs: 0 };
+  const { swapId } = await agreed(maker, alice, trade, clock, how);
   await alice.page.waitForURL(/\/swaps\//);
   await settles(ground, alice, { until: /on its way$|are locked$/ });
   const saved = await savedBy(alice, home);
@@ -113,6 +118,7 @@ test('profile deleted and market gone: the secret of the phrase collects from a 
   const copy = await rescued(profile, saved, alice);
   await collects(copy.page);
   assert.equal((await balance()) - had, trade.getAmount);
+  await copy.page.close();
   // The other side was paid too, by the secret that the copy has shown.
   await waitUntil(async () => (await maker.client.swap(swapId)).legs.b.claimTx);
   assert.deepEqual(copy.wrong, []);

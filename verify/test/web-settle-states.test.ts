@@ -100,6 +100,16 @@ async function opened(look: Look = {}): Promise<Page> {
   return page;
 }
 
+let usual: Promise<Page> | null = null;
+
+/** The usual look, loaded anew: a browser profile a test costs more than its test. */
+async function loaded(): Promise<Page> {
+  usual ??= opened();
+  const page = await usual;
+  await page.goto('about:blank');
+  return page;
+}
+
 async function show(page: Page, state: string): Promise<void> {
   if (page.url() === 'about:blank') {
     await page.goto(`${origin}/settle.html`);
@@ -179,7 +189,7 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
 });
 
 test('the code to pay goes once the payment is seen, and is not the first thing after too little', async () => {
-  const page = await opened();
+  const page = await loaded();
   const code = page.locator('svg.qr');
   await show(page, 'pay');
   assert.match(
@@ -199,11 +209,10 @@ test('the code to pay goes once the payment is seen, and is not the first thing 
     await show(page, state);
     assert.equal(await code.count(), 0, state);
   }
-  await page.close();
 });
 
 test('a payment beyond the amount is put at risk by a second word alone', async () => {
-  const page = await opened();
+  const page = await loaded();
   await show(page, 'paid twice');
   await page.getByText('Go on, and risk 0.010').click();
   await page.keyboard.press('Escape');
@@ -212,11 +221,10 @@ test('a payment beyond the amount is put at risk by a second word alone', async 
   await page.getByText('Go on, and risk 0.010').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
   await page.locator('body[data-gives="1000001"]').waitFor({ state: 'attached' });
-  await page.close();
 });
 
 test('a swap is given up by a second word alone, and while that still brings coins back', async () => {
-  const page = await opened();
+  const page = await loaded();
   const word = page.getByRole('button', { name: 'Give up this swap and send both coins back now' });
   await show(page, 'waits for the other');
   await fold(page, 'Give up').click();
@@ -232,7 +240,6 @@ test('a swap is given up by a second word alone, and while that still brings coi
     await show(page, state);
     assert.equal(await word.count(), 0, state);
   }
-  await page.close();
 });
 
 test('the agreed account is connected on the screen of the swap, and no other one', async () => {
@@ -310,7 +317,7 @@ test('a page tells by a click alone, once for an event, and only while it is not
 });
 
 test('one warning is large, the most dangerous one, and the file is saved by one press', async () => {
-  const page = await opened();
+  const page = await loaded();
   await show(page, 'swap warned');
   const large = page.locator('.swap-notes > .notice');
   assert.equal(await large.count(), 1);
@@ -321,7 +328,6 @@ test('one warning is large, the most dangerous one, and the file is saved by one
   const saving = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save the rescue file' }).click();
   assert.match((await saving).suggestedFilename(), /rescue/);
-  await page.close();
 });
 
 test('a wallet that says no is not told of as the market', async () => {
@@ -341,7 +347,7 @@ test('a wallet that says no is not told of as the market', async () => {
 });
 
 test('a receipt is a file, and the same swap is asked for again by a link', async () => {
-  const page = await opened();
+  const page = await loaded();
   await show(page, 'done');
   const saving = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save the receipt' }).click();
@@ -349,7 +355,6 @@ test('a receipt is a file, and the same swap is asked for again by a link', asyn
   assert.match(buffer.toString(), /^Received: 640 USDX/m);
   const again = await page.getByRole('link', { name: 'Swap again' }).getAttribute('href');
   assert.equal(again, '/#give=btc&get=usd&exact=give&amount=1000000');
-  await page.close();
 });
 
 test('a page that must stay open asks before it is left', async () => {
@@ -372,7 +377,7 @@ test('a page that must stay open asks before it is left', async () => {
 });
 
 test('a phrase is hidden until asked for, typed back, and then shown no more', async () => {
-  const page = await opened();
+  const page = await loaded();
   await show(page, 'phrase none');
   assert.doesNotMatch(await page.content(), /sausage/);
   await page.getByRole('button', { name: 'Write it down' }).click();
@@ -394,11 +399,10 @@ test('a phrase is hidden until asked for, typed back, and then shown no more', a
   await page.keyboard.press('Enter');
   await page.getByText('Your phrase is checked').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Show the words' }).count(), 0);
-  await page.close();
 });
 
 test('a phrase that is saved counts once it has come back whole from there', async () => {
-  const page = await opened();
+  const page = await loaded();
   await show(page, 'phrase unchecked');
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save as a file' }).click();
@@ -414,5 +418,4 @@ test('a phrase that is saved counts once it has come back whole from there', asy
   await page.getByRole('button', { name: 'Save as a file' }).click();
   await field.setInputFiles(saved);
   await page.getByText('Your phrase is checked').waitFor();
-  await page.close();
 });

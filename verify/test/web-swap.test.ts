@@ -27,7 +27,10 @@ function balance({ addresses }: Trader, name: CoinName): Promise<bigint> {
 }
 
 test('Bitcoin from a wallet of the browser for dollars from another: each signs in, agrees and has what it gets', async (t) => {
-  const both = await Promise.all([person(ground, 'Alice', ['ETH']), person(ground, 'Bob')]);
+  const both = await Promise.all([
+    person(ground, 'Alice', ['ETH']),
+    person(ground, 'Bob', ['BTC']),
+  ]);
   t.after(() => Promise.all(both.map((each) => each.close())));
   const [alice, bob] = both;
   const trade = tradeOf(ground, 'BTC', 'EVM dollar');

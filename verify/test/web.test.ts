@@ -252,15 +252,10 @@ test('a browser that keeps nothing opens the app, which says what works there', 
   assert.equal(await page.getByText('This did not work').count(), 0);
 });
 
-test('a link to one part of the help opens it', async (t) => {
-  const page = await web.open(t, '/help#market');
+test('a link to one part of the help opens it; a new screen has the focus on its heading, the tab its name', async (t) => {
+  const page = await web.open(t, '/help#market', { width: 360 });
   await page.getByText('A halt means that no new swaps start on a chain.').waitFor();
   assert.equal(await page.getByText('One secret opens both escrows.').isVisible(), false);
-});
-
-test('the heading of a new screen has the focus, and the tab its name', async (t) => {
-  const page = await web.open(t, '/help', { width: 360 });
-  await shown(page);
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('link', { name: 'Status' }).click();
   await page.waitForFunction(() => {
@@ -272,13 +267,20 @@ test('the heading of a new screen has the focus, and the tab its name', async (t
   });
 });
 
+/** Scripts of the first screen beside its own; a file for each shared module was thirty. */
+const mostPreloads = 10;
+
 test('a newer build waits until it is taken', async (t) => {
   const { build: first, said } = await openWeb();
   assert.ok(first !== null, said ?? undefined);
-  const linked = fileOf(first, 'index.html')
-    .plain.toString()
-    .match(/rel="stylesheet"/g);
-  assert.equal(linked?.length, 1, 'a sheet beside the one that orders the layers may come first');
+  const shell = fileOf(first, 'index.html').plain.toString();
+  const linked = (rel: string) => shell.split(`rel="${rel}"`).length - 1;
+  assert.equal(
+    linked('stylesheet'),
+    1,
+    'a sheet beside the one that orders the layers may come first',
+  );
+  assert.ok(linked('modulepreload') <= mostPreloads, `${linked('modulepreload')} scripts`);
   const market = await servingOf(t, first);
   const context = await web.browser.newContext();
   t.after(() => context.close());

@@ -74,6 +74,8 @@ type SwapsParts = {
   readonly onRescue: () => void;
 };
 
+/** As `settle` by itself; less on a dev network, where a claim by both would wait longest for it. */
+const mostMarketPollMs = 2_000;
 const dealPauseMs = 3_000;
 const sayPauseMs = 250;
 /** The tab that settles has told by then what it found. */
@@ -296,7 +298,8 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   const isGivenUp = (await of.parts.kept.get(givenUpKey(swapId))) !== null;
   const givesUp = () => isGivenUp;
   const own = { swapId, client, chains, store, scheduleClaims };
-  const input: SettleInput = { ...own, now, pollMs, givesExtra, givesUp, relay };
+  const marketPollMs = Math.min(2 * pollMs, mostMarketPollMs);
+  const input: SettleInput = { ...own, now, pollMs, marketPollMs, givesExtra, givesUp, relay };
   return { input: swap === null ? { ...input, trade } : input, away };
 }
 

@@ -4,7 +4,7 @@ import { sleep } from '@parley/chains/nodes/turn.ts';
 import { brandOf } from '@parley/dev/demo/market.ts';
 import { newPerson, type Person } from '@parley/dev/demo/people.ts';
 import { accept } from '@parley/sdk/agree.ts';
-import { type Outcome, type Progress, settle } from '@parley/sdk/settle.ts';
+import { type Outcome, type Progress, type SettleInput, settle } from '@parley/sdk/settle.ts';
 import type { PinnedAsset } from '@parley/sdk/trade.ts';
 import type { Thread } from '@parley/sdk/types.ts';
 import type { Clock, Ground } from './trader.ts';
@@ -22,7 +22,10 @@ export type Part = {
   readonly ends: Promise<Outcome>;
 };
 
-export type How = { readonly idles?: boolean; readonly signal: AbortSignal };
+export type How = Pick<SettleInput, 'cosignWaitMs'> & {
+  readonly idles?: boolean;
+  readonly signal: AbortSignal;
+};
 
 /**
  * Accepts after the taker has, and settles. `idles`: it pays nothing in, or leaves what it is to
@@ -32,7 +35,7 @@ export async function takesPart(
   maker: Person,
   threadId: string,
   { now }: Clock,
-  { idles = false, signal }: How,
+  { idles = false, signal, cosignWaitMs }: How,
 ): Promise<Part> {
   const { trade, swapId } = await acceptsOf(maker, await acceptedThread(maker, threadId), now);
   if (swapId === null) throw new Error('the other side has not accepted');
@@ -43,6 +46,7 @@ export async function takesPart(
     if (idles && isOver) over.abort(new Error('the maker idles'));
   };
   const { client, store, chains } = maker;
+  const waits = cosignWaitMs === undefined ? {} : { cosignWaitMs };
   const ends = settle({
     client,
     store,
@@ -51,7 +55,9 @@ export async function takesPart(
     trade,
     now,
     pollMs,
+    marketPollMs: 2 * pollMs,
     onProgress,
+    ...waits,
     signal: AbortSignal.any([over.signal, signal]),
   });
   ends.catch(() => {});

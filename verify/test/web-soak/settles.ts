@@ -7,7 +7,7 @@ import { walletNames } from './trader.ts';
 
 const families = ['evm', 'tron', 'solana'] as const;
 const endLimitMs = 180_000;
-const lookMs = 150;
+const lookMs = 250;
 
 export type Watching = {
   /** Told once for each title that the screen shows. */
