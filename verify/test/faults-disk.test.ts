@@ -20,7 +20,7 @@ import {
   until,
 } from './support/deals.ts';
 import { fill, insideOf, onSmallDisk } from './support/small-disk.ts';
-import { type Stage, startStage } from './support/stage.ts';
+import { type Stage, sharedChains, startStage } from './support/stage.ts';
 
 const disk = onSmallDisk('220m');
 const limits = { timeout: 235_000 };
@@ -32,11 +32,12 @@ if (disk === null) {
     console.log(`NOT TESTED: a full disk. ${why}`);
   });
 } else {
+  const chains = sharedChains();
   test(
     'with its disk full and its database killed the market answers 503, and goes on by itself when there is space',
     limits,
     async () => {
-      const stage = await startStage({ shell: disk });
+      const stage = await startStage({ chains: await chains(), shell: disk });
       try {
         await swapOnAFullDisk(stage);
       } finally {

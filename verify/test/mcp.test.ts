@@ -92,7 +92,7 @@ test('an agent trades by plans, and killed it goes on: between plan and act, and
   const fundTx = await funded(second, swapId);
   second.kill();
   // The begun swap goes on by itself, without a question.
-  const third = await started(folder);
+  const third = await nearby(folder);
   const mine = await ended(third, swapId);
   const theirs = await ended(bob, swapId);
   assert.deepEqual([mine.driven.step, theirs.driven.step], ['received', 'received']);

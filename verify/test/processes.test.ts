@@ -9,9 +9,11 @@ import { newCustomer } from './support/customers.ts';
 import { type TestDatabase, testDatabase } from './support/database.ts';
 import { agreed, endsRight, finish, fund, type Pair, shows, until } from './support/deals.ts';
 import { faultProxy } from './support/fault-proxy.ts';
-import { type Ground, type Server, type Stage, startStage } from './support/stage.ts';
+import { processesIn } from './support/market.ts';
+import { type Ground, type Server, type Stage, sharedChains, startStage } from './support/stage.ts';
 
 const limits = { timeout: 240_000 };
+const chains = sharedChains();
 let stage: Stage;
 let database: TestDatabase;
 let front: Awaited<ReturnType<typeof faultProxy>>;
@@ -19,13 +21,22 @@ let front: Awaited<ReturnType<typeof faultProxy>>;
 before(async () => {
   database = await testDatabase();
   const env = { DATABASE_URL: database.url, PARLEY_LOG_LEVEL: 'info' };
-  [stage, front] = await Promise.all([startStage({ env }), faultProxy(1)]);
+  stage = await startStage({ chains: await chains(), env });
+  front = await faultProxy(1);
 }, limits);
 after(async () => {
   await front?.close();
   await stage?.close();
   await database?.drop();
 }, limits);
+
+/** With a database and chains of its own a market starts neither, nor what dev sign-ins need. */
+async function startedNeither({ market: { ready, home } }: Server): Promise<void> {
+  const { database, dev, inbox, identityProvider } = ready;
+  const own = ['external', null, undefined, undefined];
+  assert.deepEqual([database, dev, inbox, identityProvider], own);
+  assert.deepEqual(await processesIn(home), []);
+}
 
 /** How often a process took a lease. */
 const takes = ({ market }: Server) => market.log().split('this process follows').length - 1;
@@ -37,6 +48,7 @@ test(
     const first = await stage.startServer();
     const others = await Promise.all([stage.startServer(), stage.startServer()]);
     assert.deepEqual([first, ...others].map(takes), [1, 0, 0]);
+    await startedNeither(first);
     front.pointTo(others[0].port);
     const ground: Ground = { ...stage, url: `http://127.0.0.1:${front.port}` };
     const pair: Pair = [await newCustomer(ground, 'Ann'), await newCustomer(ground, 'Ben')];

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { findPython, installWheel, pythonCache } from './support/python.ts';
+import { findPython, installWheel, pythonCache, pythonEnv } from './support/python.ts';
 import { sharedWeb } from './support/web.ts';
 
 const run = promisify(execFile);
@@ -65,7 +65,7 @@ async function place(t: TestContext, python: string) {
   const installed = await installWheel(python, dir);
   const readme = await writeReadme(installed.folder);
   const of = { PARLEY_TEST_URL: url, PARLEY_TEST_DEV: dev ?? '', PARLEY_TEST_DOCS: docs };
-  const env = { ...process.env, ...of, MYPYPATH: 'readme' };
+  const env = { ...(await pythonEnv()), ...of, MYPYPATH: 'readme' };
   const options = { cwd: installed.folder, env, maxBuffer: 16 * 1024 * 1024 };
   const runs = async (...args: readonly string[]): Promise<string> => {
     const asked = run(installed.python, args, options).catch(

@@ -10,19 +10,20 @@ import { promisify } from 'node:util';
 import { openFeed } from '@parley/market/edge/testing/feed-client.ts';
 import { type Customer, newCustomer } from './support/customers.ts';
 import { agreed, type Deal, finish, fund, offer, refusal, shows } from './support/deals.ts';
-import { type Stage, startStage } from './support/stage.ts';
+import { type Stage, sharedChains, startStage } from './support/stage.ts';
 
 const limits = { timeout: 240_000 };
 const hourSeconds = 3_600;
 /** An acceptance outlasts the missing hour. */
 const env = { PARLEY_ENCRYPTION_KEY: '', PARLEY_ACCEPT_TTL: '86400' };
 
+const chains = sharedChains();
 let stage: Stage;
 let alice: Customer;
 let bob: Customer;
 
 before(async () => {
-  stage = await startStage({ env });
+  stage = await startStage({ chains: await chains(), env });
 }, limits);
 after(() => stage?.close(), limits);
 

@@ -57,8 +57,8 @@ async function folderWith(node: OtherNode, files: Readonly<Record<string, string
 /** Its output when it ends. */
 function run(node: OtherNode, folder: string, name: string, env: Record<string, string>) {
   const file = node.takesTypes ? name : name.replace('.ts', '.mjs');
-  // npm puts flags of the tests into the environment.
-  const { NODE_OPTIONS: _, ...rest } = process.env;
+  // npm puts flags of the tests into the environment; and what is in a new folder is in no cache.
+  const { NODE_OPTIONS: _, NODE_COMPILE_CACHE: __, ...rest } = process.env;
   const child = spawn(node.path, [file], {
     cwd: folder,
     env: { ...rest, URL: market.ready.url, DEV: market.ready.dev ?? '', ...env },

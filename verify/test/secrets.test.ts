@@ -32,12 +32,13 @@ import {
 import { type GuardedNode, guardedNode } from './support/guarded-node.ts';
 import type { RunningMarket } from './support/market.ts';
 import { found, rowsOfAll, secretsOfRun } from './support/secrets.ts';
-import { families, type Stage, startStage } from './support/stage.ts';
+import { families, type Stage, sharedChains, startStage } from './support/stage.ts';
 
 const limits = { timeout: 300_000 };
 /** Everything that must show nowhere, by what it is. */
 const { secrets, note: secret } = secretsOfRun();
 
+const chains = sharedChains();
 let database: TestDatabase;
 let stage: Stage;
 let market: RunningMarket;
@@ -92,6 +93,7 @@ before(async () => {
   [url.username, url.password] = [role, password];
   const key = () => secret('encryption key', randomBytes(32).toString('hex'));
   stage = await startStage({
+    chains: await chains(),
     env: {
       DATABASE_URL: url.href,
       PARLEY_ENCRYPTION_KEY: `${key()},${key()}`,

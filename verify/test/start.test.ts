@@ -1,4 +1,4 @@
-// `npm start` as an operator sees it: ready, stopped, killed, refused, and on parts of one's own.
+// `npm start` as an operator sees it: ready, stopped, killed and refused.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -87,14 +87,6 @@ function descendantsOf(pid: number | undefined): string[] {
   return rows.filter(([, , parent = '']) => below.has(parent)).map(([, , , args = '']) => args);
 }
 
-/** The URL of the embedded database that runs under this home. */
-function databaseOf(home: string): string {
-  const folder = join(home, 'postgres');
-  const [, , , port] = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n');
-  const password = readFileSync(join(folder, 'password'), 'utf8').trim();
-  return `postgres://parley:${password}@127.0.0.1:${port}/parley`;
-}
-
 /** One JSON line says what runs where. */
 async function mustRun({ ready, home }: RunningMarket): Promise<void> {
   assert.equal(ready.ready, true);
@@ -117,32 +109,19 @@ async function mustRun({ ready, home }: RunningMarket): Promise<void> {
   assert.deepEqual(JSON.parse(readFileSync(join(home, 'ready.json'), 'utf8')), ready);
 }
 
-/** With a database and chains of its own a market starts neither. */
-async function startsNeither(t: TestContext, first: RunningMarket): Promise<void> {
-  const evm = first.ready.chains.find(({ family }) => family === 'evm');
-  const home = await newHome(t);
-  const chains = [{ family: 'evm', chain: 'evm-dev', chainId: 31_337, rpcUrls: [evm?.rpcUrl] }];
-  const market = await startMarketProcess(t, home, {
-    DATABASE_URL: databaseOf(first.home),
-    PARLEY_CHAINS: JSON.stringify(chains),
-  });
-  const { database, dev, inbox, identityProvider } = market.ready;
-  assert.deepEqual([database, dev], ['external', null]);
-  assert.deepEqual([inbox, identityProvider], [undefined, undefined]);
-  const { rpcUrl = '' } = evm ?? {};
-  const served = { chain: 'evm-dev', family: 'evm', rpcUrl, chainId: 31_337 };
-  assert.deepEqual(market.ready.chains, [served]);
-  const mine = (await processesIn(home)).filter((each) => !each.includes('main.ts'));
-  assert.deepEqual(mine, []);
-  const { assets } = await (await signIn(market)).assets({ enabled: true });
-  assert.deepEqual(
-    assets.map(({ symbol }) => symbol),
-    ['ETH'],
-  );
-  assert.equal(await market.stop(), 0, market.log());
+/** A market whose dev node is gone ends, and says so. */
+async function mustEndWithItsNode(t: TestContext, home: string): Promise<void> {
+  const { child, log } = await startMarketProcess(t, home);
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const node = (await processesIn(home)).find((each) => / --dump-state=/.test(each));
+  process.kill(Number.parseInt(node ?? '', 10), 'SIGKILL');
+  const [status] = await ended;
+  assert.equal(status, 1);
+  assert.match(log(), /the node of evm-dev has ended, and the market ends with it: start it again/);
+  assert.deepEqual(await leftIn(home), []);
 }
 
-test('the next market has what was committed, whether npm or kill -9 ended one, and SIGTERM ends all', async (t) => {
+test('the next market has what was committed, whether npm, kill -9 or its dev node ended one, and SIGTERM ends all', async (t) => {
   const home = await newHome(t);
   const first = await startByNpm(t, home);
   const rfqId = await postRfq(await signIn(first));
@@ -153,27 +132,15 @@ test('the next market has what was committed, whether npm or kill -9 ended one, 
   const second = await startMarketProcess(t, home, { PARLEY_DRAIN_SECONDS: '600' });
   await mustRun(second);
   assert.equal((await (await signIn(second)).rfq(rfqId)).status, 'open');
-  await startsNeither(t, second);
   await mustDrain(second);
   // Its children are left behind, and ended by the next.
   await second.kill();
+  await mustEndWithItsNode(t, home);
   const third = await startByNpm(t, home);
   const client = await signIn(third);
   assert.equal((await client.rfq(rfqId)).status, 'open');
   assert.equal((await client.rfqs({})).rfqs.length, 1);
   third.child.kill('SIGTERM');
-  assert.deepEqual(await leftIn(home), []);
-});
-
-test('a market whose dev node is gone ends, and says so', async (t) => {
-  const home = await newHome(t);
-  const { child, log } = await startMarketProcess(t, home);
-  const ended = once(child, 'exit') as Promise<[number | null]>;
-  const node = (await processesIn(home)).find((each) => / --dump-state=/.test(each));
-  process.kill(Number.parseInt(node ?? '', 10), 'SIGKILL');
-  const [status] = await ended;
-  assert.equal(status, 1);
-  assert.match(log(), /the node of evm-dev has ended, and the market ends with it: start it again/);
   assert.deepEqual(await leftIn(home), []);
 });
 

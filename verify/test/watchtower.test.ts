@@ -66,6 +66,7 @@ async function startApart(more: Record<string, string> = {}): Promise<string> {
       cwd: join(import.meta.dirname, '../..'),
       env: {
         PATH: process.env.PATH ?? '',
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
         PARLEY_HOME: home,
         PARLEY_ENCRYPTION_KEY: encryptionKey ?? '',
         DATABASE_URL: desk.urls.database,

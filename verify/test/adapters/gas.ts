@@ -7,7 +7,17 @@ import type { GasAccount, GasSlot, GasTransaction, GasWork } from '@parley/chain
 import { hangingNode } from '@parley/chains/testing/nodes.ts';
 import { hashlockOf } from '@parley/core/hashlock.ts';
 import type { AdapterPromise, Driver, Money } from './driver.ts';
-import { claim, codeOf, deepLeg, finalise, type Leg, newLeg, refund, signal } from './leg.ts';
+import {
+  claim,
+  codeOf,
+  deepLeg,
+  finalise,
+  type Leg,
+  newLeg,
+  plainCoins,
+  refund,
+  signal,
+} from './leg.ts';
 import { lyingNode } from './nodes.ts';
 
 const plenty = 10n ** 18n;
@@ -175,7 +185,7 @@ const kept: readonly AdapterPromise[] = [
       });
       try {
         const one = await strangerOn(driver, [ear.url]);
-        for (const kind of driver.coins) {
+        for (const kind of plainCoins(driver)) {
           const leg = await deepLeg(driver, driver.adapter(), kind);
           await one.account.reserve(claimOf(leg, false), signal());
           const quote = await one.account.quote(claimOf(leg, false), signal());

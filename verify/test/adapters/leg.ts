@@ -43,6 +43,12 @@ export function newLeg(
   return { secret, escrow: { address, terms, requiredConfirmations: driver.depth, since } };
 }
 
+/**
+ * The chain's own coin and a token. How a token answers makes no difference to what is reported or
+ * built: all are funded, tried and claimed by gas keys.
+ */
+export const plainCoins = ({ coins }: Driver): readonly CoinKind[] => coins.slice(0, 2);
+
 export const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 
 export async function read(

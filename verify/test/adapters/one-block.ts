@@ -28,12 +28,14 @@ export const oneBlock: readonly AdapterPromise[] = [
       // Where blocks are not ours to move nothing of it can be seen.
       await driver.dev.mine(1);
       await driver.takeBack(1);
+      const honest = driver.adapter();
       let questions = mostQuestions;
       for (let at = 1; at <= questions; at += 1) {
         const leg = newLeg(driver);
-        await fund(driver, driver.adapter(), leg);
-        const comes = await lookAcross(driver, leg, at, driver.show);
-        const goes = await lookAcross(driver, leg, at, () => driver.takeBack(1));
+        await fund(driver, honest, leg);
+        const direct = () => honest.look([leg.escrow], signal());
+        const comes = await lookAcross(driver, leg, { at, direct, move: driver.show });
+        const goes = await lookAcross(driver, leg, { at, direct, move: () => driver.takeBack(1) });
         questions = Math.min(mostQuestions, Math.max(comes, goes));
         await driver.dev.mine(1);
       }
@@ -107,6 +109,9 @@ const unplanned = { number: '', counter: 0 };
 
 const inBlock = ({ facts: [facts] }: Look) => (facts?.funded?.confirmations ?? 0) > 0;
 
+/** `direct`: through a node whose chain does not move meanwhile. */
+type Across = { readonly at: number; direct(): Promise<Look>; move(): Promise<void> };
+
 /**
  * Looks at a leg through a node whose chain moves at one of the questions: returns how many
  * questions there were.
@@ -114,15 +119,13 @@ const inBlock = ({ facts: [facts] }: Look) => (facts?.funded?.confirmations ?? 0
 async function lookAcross(
   driver: Driver,
   { escrow }: Leg,
-  at: number,
-  move: () => Promise<void>,
+  { at, direct, move }: Across,
 ): Promise<number> {
   const node = await movingNode(driver, at, move);
   try {
     const adapter = driver.adapter([node.url]);
     // Questions that it asks once of a node are no part of a snapshot.
     await adapter.heads(signal());
-    const direct = async () => driver.adapter().look([escrow], signal());
     const before = await direct();
     node.begin();
     const shown = await adapter.look([escrow], signal());

@@ -16,6 +16,13 @@ export type Ran = {
 /** One that hangs is ended. */
 const limitMs = 16 * 60_000;
 
+/** The environment of a process that loads the sources with these edits in them. */
+export function plantedBy(edits: Bug['edits']): NodeJS.ProcessEnv {
+  const plant = `--import=${join(import.meta.dirname, 'plant.ts')}`;
+  const options = `${process.env.NODE_OPTIONS ?? ''} ${plant}`;
+  return { NODE_OPTIONS: options, PARLEY_TEST_PLANTED: JSON.stringify(edits) };
+}
+
 /**
  * Runs a program of the tree with these edits in its sources; null: as they are. It is ended once
  * its output holds `enough`.
@@ -26,10 +33,7 @@ export function runPlanted(
   more: NodeJS.ProcessEnv = {},
   enough?: RegExp,
 ): Promise<Ran> {
-  const plant = `--import=${join(import.meta.dirname, 'plant.ts')}`;
-  const options = `${process.env.NODE_OPTIONS ?? ''} ${plant}`;
-  const planting = { NODE_OPTIONS: options, PARLEY_TEST_PLANTED: JSON.stringify(bug?.edits) };
-  const env = { ...process.env, ...more, ...(bug === null ? {} : planting) };
+  const env = { ...process.env, ...more, ...(bug === null ? {} : plantedBy(bug.edits)) };
   const signal = AbortSignal.timeout(limitMs);
   const child = spawn(process.execPath, args, { cwd: root, env, signal });
   let output = '';

@@ -14,19 +14,15 @@ import { packageOf } from '@parley/scripts/tokens.ts';
  * `together` are alone.
  */
 export const seconds: Readonly<Record<string, number>> = {
-  'verify/test/web.test.ts': 260,
   'verify/test/mcp.test.ts': 250,
+  'verify/test/web.test.ts': 230,
   'verify/test/tour.test.ts': 190,
+  'verify/test/secrets.test.ts': 120,
   'verify/test/adapters.test.ts': 100,
   'verify/test/web-settle-states.test.ts': 50,
+  'verify/test/sim/sim.test.ts': 45,
   'packages/sdk/settle-families.test.ts': 40,
-  'verify/test/processes.test.ts': 35,
-  'verify/test/secrets.test.ts': 35,
-  'verify/test/sim/sim.test.ts': 29,
-  'verify/test/start.test.ts': 27,
-  'verify/test/restore.test.ts': 22,
-  // The remains of a killed database must be nobody else's to wait for.
-  'verify/test/faults-disk.test.ts': 16,
+  'verify/test/start.test.ts': 35,
   'apps/market/doctor.test.ts': 13,
   'verify/test/conformance.test.ts': 12,
   'verify/test/sim/crashes.test.ts': 10,
@@ -54,6 +50,8 @@ export const together: readonly (readonly string[])[] = [
   ['web-settle-states', 'people-browser', 'operator'],
   ['tour', 'sdk-readme', 'lent-lanes', 'bench'],
   ['mcp', 'maker', 'cli', 'python', 'together', 'demo'],
+  // On the same chains.
+  ['secrets', 'restore', 'processes', 'faults-disk'],
 ].map((names) => names.map((name) => `verify/test/${name}.test.ts`));
 /** All load the same modules: a process for each sixteen took a minute of the processor more. */
 export const mostTogether = 80;

@@ -44,9 +44,17 @@ async function openPlace() {
   return place;
 }
 
+type Place = {
+  readonly world: World;
+  readonly url: string;
+  /** More of its environment. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+};
+
 /** Before that no seed is to blame for the end of its process. */
-async function begin(world: World, url: string) {
-  const child = fork(programs[world], [url], { execArgv: process.execArgv });
+async function begin({ world, url, env }: Place) {
+  const given = { execArgv: process.execArgv, env: { ...process.env, ...env } };
+  const child = fork(programs[world], [url], given);
   const ended = once(child, 'exit').then(([code, signal]) => {
     return `its process ended with ${code ?? signal}`;
   });
@@ -68,14 +76,10 @@ async function simulated({ child, ended }: Begun, seed: number): Promise<Done> {
 }
 
 /** One process after the other where one dies, until there is no seed left. */
-async function work(
-  { world, url }: { readonly world: World; readonly url: string },
-  seeds: Iterable<number>,
-  onDone: (done: Done) => void,
-) {
+async function work(place: Place, seeds: Iterable<number>, onDone: (done: Done) => void) {
   let begun: Begun | null = null;
   for (const seed of seeds) {
-    begun ??= await begin(world, url);
+    begun ??= await begin(place);
     onDone(await simulated(begun, seed));
     if (begun.child.exitCode !== null || begun.child.signalCode !== null) begun = null;
   }
@@ -84,14 +88,14 @@ async function work(
 
 export async function runCrew(
   seeds: readonly number[],
-  { world, workers }: { readonly world: World; readonly workers: number },
+  { world, workers, env }: Omit<Place, 'url'> & { readonly workers: number },
   onDone: (done: Done) => void,
 ): Promise<void> {
   const waiting = seeds.values();
   const running = Array.from({ length: Math.min(workers, seeds.length) }, async () => {
-    if (world !== 'markets') return work({ world, url: '' }, waiting, onDone);
-    const place = await openPlace();
-    await work({ world, url: place.url }, waiting, onDone).finally(place.drop);
+    if (world !== 'markets') return work({ world, url: '', env }, waiting, onDone);
+    const { url, drop } = await openPlace();
+    await work({ world, url, env }, waiting, onDone).finally(drop);
   });
   await Promise.all(running);
 }

@@ -5,25 +5,34 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { bugCalled, crashed } from '../planted/bugs.ts';
-import { runPlanted } from '../planted/finders.ts';
+import { plantedBy, runPlanted } from '../planted/finders.ts';
+import { type Done, runCrew, type World } from './crew.ts';
 
-type Counted = {
-  readonly broken: readonly { readonly where: string; readonly rules: readonly string[] }[];
-  readonly met: Readonly<Record<string, number>>;
-};
+/** The seeds, one after the other in one process. */
+async function run(world: World, seeds: readonly number[], env?: NodeJS.ProcessEnv) {
+  const all: Done[] = [];
+  await runCrew(seeds, { world, workers: 1, env }, (done) => all.push(done));
+  const broken = all
+    .filter(({ violations }) => violations.length > 0)
+    .map(({ seed, violations }) => ({ seed, rules: violations.map(({ rule }) => rule) }));
+  return { all, broken };
+}
 
-async function run(args: readonly string[], edits?: Parameters<typeof runPlanted>[1]) {
-  const ran = await runPlanted(['verify/test/sim/run.ts', ...args, '--json'], edits ?? null);
-  const last = ran.output.trim().split('\n').at(-1) ?? '';
-  assert.ok(last.startsWith('{'), `${ran.output}\n${ran.errors}`);
-  return { ...ran, ...(JSON.parse(last) as Counted) };
+type Ran = Awaited<ReturnType<typeof run>>;
+
+function mustMeet({ all }: Ran, kinds: readonly string[]): void {
+  const met = new Set(all.flatMap(({ counts }) => counts.map(([kind]) => kind)));
+  assert.deepEqual(
+    kinds.filter((kind) => !met.has(kind)),
+    [],
+  );
 }
 
 /** The stories of a seed that was run twice. */
-function mustTellTwice(seed: number, errors: string): void {
-  const [story = '', again] = errors.match(new RegExp(`^seed ${seed}:\n(?: .*\n)*`, 'gm')) ?? [];
-  assert.ok(story.length > 500);
-  assert.equal(again, story, 'whatever runs before and beside it');
+function mustTellTwice({ all }: Ran, twice: number): void {
+  const [story, again] = all.filter(({ seed }) => seed === twice).map((each) => each.story);
+  assert.ok(String(story).length > 500);
+  assert.deepEqual(again, story, 'whatever runs before it');
 }
 
 /**
@@ -33,45 +42,38 @@ function mustTellTwice(seed: number, errors: string): void {
 const seeds = [18, 35, 18];
 
 test('a party that follows the rules ends with its own, and a seed tells the same story again', async () => {
-  const { code, broken, errors, met } = await run(['--seed', seeds.join(), '--story']);
-  assert.deepEqual([code, broken], [0, []], errors);
-  for (const kind of ['relays landed', 'keeper claims', 'signed claims sent'])
-    assert.ok((met[kind] ?? 0) > 0, kind);
-  mustTellTwice(18, errors);
+  const ran = await run('markets', seeds);
+  assert.deepEqual(ran.broken, []);
+  mustMeet(ran, ['relays landed', 'keeper claims', 'signed claims sent']);
+  mustTellTwice(ran, 18);
 });
 
-test('a seed in which somebody loses is told; one whose process dies too, and the next is run', async () => {
-  const begun = 'unheard = [];\n  const';
-  const dies = `if (seed === 1_000_008) process.exit(9);\n  ${begun}`;
-  const worker = { file: 'verify/test/sim/worker.ts', find: begun, put: dies };
-  const edits = [...bugCalled('broadcast: no gates').edits, worker];
-  const { code, broken, errors } = await run(['--seed', '1000008,7', '--workers', '1'], { edits });
+test('a seed in which somebody loses is told', async () => {
+  const args = ['verify/test/sim/run.ts', '--seed', '7', '--workers', '1', '--json'];
+  const { code, output, errors } = await runPlanted(args, bugCalled('broadcast: no gates'));
   assert.equal(code, 1, errors);
-  const [lost, ended] = broken;
-  assert.equal(lost?.where, 'seed 7');
-  assert.ok(lost.rules.includes('no claim with a wrong secret'), lost.rules.join());
-  assert.deepEqual(ended, { where: 'seed 1000008', rules: [crashed.ended] });
+  assert.match(errors, /^seed 7:\n {3}no claim with a wrong secret: /m);
+  assert.match(output, /"broken":\[\{"where":"seed 7","rules":\["no claim with a wrong secret"/);
 });
 
-test('the driver loses nothing by nodes that stand still and lie, and a seed tells its story', async () => {
-  const driven = [23, 1, 3, 7, 8, 11, 13, 23];
-  const args = ['--driver', '--workers', '1', '--seed', driven.join(), '--story'];
-  const { code, broken, errors, met } = await run(args);
-  assert.deepEqual([code, broken], [0, []], errors);
-  for (const kind of ['doubt: nodes disagree', 'node stuck', 'process died']) {
-    assert.ok((met[kind] ?? 0) > 0, kind);
-  }
-  mustTellTwice(23, errors);
+const kinds = ['doubt: nodes disagree', 'process died'];
+
+test('the driver loses nothing by nodes that stand still and lie, and a seed tells its story; one whose process dies is told', async () => {
+  const dying = 1_000_008;
+  const find = 'unheard = [];\n  const';
+  const put = `if (seed === ${dying}) process.exit(9);\n  ${find}`;
+  const env = plantedBy([{ file: 'verify/test/sim/driver/worker.ts', find, put }]);
+  const ran = await run('driver', [23, 1, 3, 7, 8, dying, 11, 13, 23], env);
+  assert.deepEqual(ran.broken, [{ seed: dying, rules: [crashed.ended] }]);
+  mustMeet(ran, [...kinds, 'node stuck']);
+  mustTellTwice(ran, 23);
 });
 
 test('the driver in Python loses nothing either, and a seed tells its story', async () => {
-  const args = ['--python', '--workers', '1', '--seed', '3,7,11,3', '--story'];
-  const { code, broken, errors, met } = await run(args);
-  assert.deepEqual([code, broken], [0, []], errors);
-  for (const kind of ['doubt: nodes disagree', 'process died']) {
-    assert.ok((met[kind] ?? 0) > 0, kind);
-  }
-  mustTellTwice(3, errors);
+  const ran = await run('python', [3, 7, 11, 3]);
+  assert.deepEqual(ran.broken, []);
+  mustMeet(ran, kinds);
+  mustTellTwice(ran, 3);
 });
 
 test('every statement at which a market is struck is one that the server makes', () => {

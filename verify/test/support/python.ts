@@ -75,7 +75,8 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
     dereference: true,
     filter: (path) => !/__pycache__|\.(?:mypy|pytest)_cache|\.venv/.test(path),
   });
-  await run(python, ['-m', 'hatchling', 'build', '-t', 'wheel'], { cwd: tree });
+  const options = { cwd: tree, env: await pythonEnv() };
+  await run(python, ['-m', 'hatchling', 'build', '-t', 'wheel'], options);
   const [name = ''] = await readdir(join(tree, 'dist'));
   const wheel = join(tree, 'dist', name);
   await install([...wheels, '--no-index', wheel]);
@@ -113,6 +114,13 @@ export async function pythonCache(): Promise<string> {
   const folder = join(shared, 'python');
   await mkdir(folder, { recursive: true });
   return folder;
+}
+
+/** The modules that Python compiles, and all that Hypothesis reads of them, are kept there too. */
+export async function pythonEnv(): Promise<NodeJS.ProcessEnv> {
+  const kept = join(await pythonCache(), 'hypothesis');
+  // Containers often have Python write none.
+  return { ...process.env, PYTHONDONTWRITEBYTECODE: '', HYPOTHESIS_STORAGE_DIRECTORY: kept };
 }
 
 const wheels = ['--only-binary', ':all:', '--no-deps', '--no-compile', '--quiet'];

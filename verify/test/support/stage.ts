@@ -11,6 +11,7 @@ import { type Devnet, startDevnet } from '@parley/dev/devnet/devnet.ts';
 import { type Receiver, startReceiver } from '@parley/market/webhooks/testing/receiver.ts';
 import { faultProxy } from './fault-proxy.ts';
 import { type Ending, type RunningMarket, startMarketProcess } from './market.ts';
+import { shared } from './shared.ts';
 
 export const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
 /** The limit of a read of a chain; a silence is noticed soon, a busy machine is none. */
@@ -46,7 +47,12 @@ export type Stage = {
 export type Ground = Pick<Stage, 'url' | 'dev' | 'place' | 'now'> &
   Partial<Pick<Stage, 'receiver'>>;
 
+/** Nothing of one market is left on them for the next: a stage may follow another one. */
+type Chains = Awaited<ReturnType<typeof startChains>>;
+
 type StageOptions = {
+  /** Chains that stay when the stage is closed; else it starts its own. */
+  readonly chains?: Chains;
   /** The environment of every market. */
   readonly env?: Env;
   /** The URL by which markets know a node; its own unless told. */
@@ -57,6 +63,26 @@ type StageOptions = {
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 const preload = new URL('./skewed-clock.ts', import.meta.url).href;
+
+async function startChains() {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-chains-'));
+  const [devnet, receiver] = await Promise.all([
+    startDevnet({ dir, log: quiet, bitcoin: true, moveClock: () => {} }),
+    startReceiver(),
+  ]);
+  return {
+    devnet,
+    receiver,
+    stop: async () => {
+      await receiver.close();
+      await devnet.stop();
+      await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+}
+
+/** For the stages of all test files of a process. */
+export const sharedChains = shared(startChains, (chains) => chains.stop());
 
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const undo: (() => unknown)[] = [];
@@ -74,31 +100,30 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
 async function started(
   undo: (() => unknown)[],
   close: () => Promise<void>,
-  { env = {}, way = async (_, rpcUrl) => rpcUrl, shell = [] }: StageOptions,
+  { chains, env = {}, way = async (_, rpcUrl) => rpcUrl, shell = [] }: StageOptions,
 ): Promise<Stage> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-stage-'));
   undo.unshift(() => rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
-  const [devnet, receiver, front] = await Promise.all([
-    startDevnet({ dir: join(dir, 'chains'), log: quiet, bitcoin: true, moveClock: () => {} }),
-    startReceiver(),
-    faultProxy(1),
-  ]);
-  undo.unshift(
-    () => devnet.stop(),
-    () => receiver.close(),
-    () => front.close(),
-  );
+  const { devnet, receiver, stop } = chains ?? (await startChains());
+  if (chains === undefined) undo.unshift(stop);
+  const front = await faultProxy(1);
+  undo.unshift(() => front.close());
   const authority = join(dir, 'ca.pem');
   await writeFile(authority, receiver.ca);
   const dev = devnetClient(devnet.dev);
-  const place = placeOf(await dev.status());
+  const status = await dev.status();
+  const place = placeOf(status);
   const ways = families.map(async (family) => [family, await way(family, place[family].rpcUrl)]);
   const urls = Object.fromEntries(await Promise.all(ways)) as Record<Family, string>;
-  const chains = chainsOf(place, devnet, urls);
-  const common = { ...chains, ...settings, NODE_EXTRA_CA_CERTS: authority, ...env };
+  const common = {
+    ...chainsOf(place, devnet, urls),
+    ...settings,
+    NODE_EXTRA_CA_CERTS: authority,
+    ...env,
+  };
   const ending: Ending = { after: (step) => void undo.unshift(step) };
   const servers: Server[] = [];
-  let offset = 0;
+  let offset = status.clockOffsetSeconds;
   return {
     dir,
     dev,

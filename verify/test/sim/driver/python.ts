@@ -14,7 +14,7 @@ import type { LegName } from '@parley/core/trade.ts';
 import { ParleyApiError, SettleError } from '@parley/sdk/errors.ts';
 import type { Outcome, SettleInput } from '@parley/sdk/settle.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
-import { pythonTree } from '../../support/python.ts';
+import { pythonEnv, pythonTree } from '../../support/python.ts';
 import { releaseWord } from '../chain.ts';
 import type { Driver } from './drivers.ts';
 import { cancelOf, fundingIn, type SimWallet, spendIn, stateOf } from './hands.ts';
@@ -62,7 +62,7 @@ const atMostTogether = 1 << 30;
 export async function openPython(): Promise<Driver> {
   const { python, path } = await pythonTree();
   // Hash tables of texts have one order in every process then: a seed is a seed.
-  const env = { ...process.env, PYTHONPATH: path, PYTHONHASHSEED: '0' };
+  const env = { ...(await pythonEnv()), PYTHONPATH: path, PYTHONHASHSEED: '0' };
   const child = spawn(python, [program], { stdio: ['pipe', 'pipe', 'inherit'], env });
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   const reading = lines[Symbol.asyncIterator]();
