@@ -1,7 +1,7 @@
 // The cost of a market on which nothing happens: statements a second, as PostgreSQL counts them,
 // and processor time of the server and its PostgreSQL. Its four dev chains run in another process.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,11 +11,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startPostgres } from '@parley/host/postgres/postgres.ts';
+import { createLog } from '@parley/market/ports/log.ts';
 import type { ChainSettings } from '@parley/market/settings/chains.ts';
+import { readSettings } from '@parley/market/settings/config.ts';
+import { startMarket } from '@parley/market/start/boot.ts';
 import pg from 'pg';
 import { bars } from './bars.ts';
 import { flagsOfStart, startChild } from './children.ts';
-import { usually } from './miniature.ts';
+import { isMiniature, usually } from './miniature.ts';
 import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 import { readyLine } from './start.ts';
 import { ticksOf, ticksPerSecond } from './ticks.ts';
@@ -37,14 +40,13 @@ export async function benchIdle({ rounds, seconds }: Effort, dev: string): Promi
     const served = await chains.ask('start', dir, dev);
     const { url, pid, stop } = await countingPostgres(dir);
     try {
-      const market = await startMarket(dir, url, served);
+      const market = await marketOn(dir, url, served);
       try {
         await sleep(settleMs);
-        const pids = [market.pid as number, pid];
+        const pids = [market.pid, pid];
         return rowsOf(await inRounds(rounds, () => measured(url, pids, window)), window);
       } finally {
-        market.kill('SIGTERM');
-        await once(market, 'exit');
+        await market.stop();
       }
     } finally {
       await stop();
@@ -100,11 +102,11 @@ async function query<R>(url: string, text: string): Promise<R[]> {
   }
 }
 
-async function startMarket(
+async function marketOn(
   home: string,
   url: string,
   { chains, assets }: { readonly chains: readonly ChainSettings[]; readonly assets: object[] },
-): Promise<ChildProcess> {
+): Promise<{ readonly pid: number; stop(): Promise<unknown> }> {
   const keyed = chains.filter(({ family }) => family !== 'bitcoin');
   const keeper = await Promise.all(
     keyed.map(async ({ chain }) => {
@@ -113,27 +115,31 @@ async function startMarket(
       return { chain, keyFile, dailyCap: '1000000000', lowBalance: '0' };
     }),
   );
-  const child = spawn(
-    process.execPath,
-    [...flagsOfStart(), launcher, 'apps/market/main.ts', '--json'],
-    {
-      env: {
-        ...process.env,
-        PARLEY_HOME: home,
-        PORT: '0',
-        DATABASE_URL: url,
-        PARLEY_CHAINS: JSON.stringify(chains),
-        PARLEY_ASSETS: JSON.stringify(assets),
-        PARLEY_KEEPER: JSON.stringify(keeper),
-        // As `npm start` has it on dev chains.
-        PARLEY_FOLLOW_INTERVAL_MS: '300',
-        PARLEY_LOG_LEVEL: 'warn',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  await readyLine(child, once(child, 'exit'));
-  return child;
+  const env = {
+    ...process.env,
+    PARLEY_HOME: home,
+    PORT: '0',
+    DATABASE_URL: url,
+    PARLEY_CHAINS: JSON.stringify(chains),
+    PARLEY_ASSETS: JSON.stringify(assets),
+    PARLEY_KEEPER: JSON.stringify(keeper),
+    // As `npm start` has it on dev chains.
+    PARLEY_FOLLOW_INTERVAL_MS: '300',
+    PARLEY_LOG_LEVEL: 'warn',
+  };
+  if (isMiniature) {
+    const market = await startMarket(readSettings(env), createLog('warn'));
+    return { pid: process.pid, stop: market.stop };
+  }
+  const args = [...flagsOfStart(), launcher, 'apps/market/main.ts', '--json'];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  await readyLine(child, ended);
+  const stop = () => {
+    child.kill('SIGTERM');
+    return ended;
+  };
+  return { pid: child.pid ?? 0, stop };
 }
 
 async function measured(url: string, pids: readonly number[], seconds: number): Promise<Idle> {

@@ -27,8 +27,9 @@ const coins: readonly (readonly [CoinName, CoinName])[] = [
   ['TRON dollar', 'SOL'],
 ];
 /** In a round, for each second of it. */
-const swapsPerSecond = 4;
-const warmRounds = usually(2, 0);
+const swapsPerSecond = 8;
+/** Code is compiled well after some hundred swaps. Until then three processes compile it three times. */
+const warmRounds = usually(6, 0);
 /** The others poll the chains once at least: blocks that they missed are no swap's cost. */
 const caughtUpMs = usually(passLimits.standByMs + 5_000, 0);
 /** What a process takes idle is measured for so long before, and is no part of a swap. */
@@ -65,14 +66,13 @@ export async function processRows(
   rounds: number,
 ): Promise<Row[]> {
   const idle = isMiniature ? { servers: 0, database: 0 } : await idleOf(market, servers);
-  // Those that were started run code that is not compiled well yet.
-  for (let round = 0; round < warmRounds; round += 1) await around(market, servers, idle);
+  for (let round = 0; round < warmRounds; round += 1) await around(market, servers, idle, round);
   const one: Spent[] = [];
   const three: Spent[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    one.push(await alone(market, servers, idle));
+    one.push(await alone(market, servers, idle, round));
     await sleep(caughtUpMs);
-    three.push(await around(market, servers, idle));
+    three.push(await around(market, servers, idle, round));
   }
   return rowsOf(one, three);
 }
@@ -126,20 +126,26 @@ async function alone(
   market: Market,
   [first, ...others]: readonly Server[],
   idle: Idle,
+  round: number,
 ): Promise<Spent> {
   const tell = (signal: NodeJS.Signals) => {
     for (const each of others) each.market.child.kill(signal);
   };
   tell('SIGSTOP');
   try {
-    return await around(market, [first!], idle);
+    return await around(market, [first!], idle, round);
   } finally {
     tell('SIGCONT');
   }
 }
 
 /** One swap of each pair, settled at once, shared out among these processes: the time of one of them. */
-async function around(market: Market, servers: readonly Server[], idle: Idle): Promise<Spent> {
+async function around(
+  market: Market,
+  servers: readonly Server[],
+  idle: Idle,
+  round: number,
+): Promise<Spent> {
   const { stage, pairs } = market;
   point(
     market,
@@ -149,8 +155,10 @@ async function around(market: Market, servers: readonly Server[], idle: Idle): P
   const before = [ticksOf(pids), ticksOf([market.database])] as const;
   const began = performance.now();
   const deals: Deal[] = [];
-  for (const [at, pair] of pairs.entries()) {
+  for (const [at, [one, other]] of pairs.entries()) {
     const [b, a] = coins[at % coins.length]!;
+    // Coins go back in each second round, so that nobody runs out of them.
+    const pair: Pair = round % 2 === 0 ? [one, other] : [other, one];
     deals.push(await agreed(stage, pair, b, a));
   }
   await Promise.all(

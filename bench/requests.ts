@@ -10,7 +10,7 @@ import { partyLimit, quotesOfRequest } from '@parley/market/edge/budgets.ts';
 import { freeMs } from '@parley/market/edge/processor-time.ts';
 import { mostWithdrawn } from '@parley/market/market/bounds.ts';
 import { readSettings } from '@parley/market/settings/config.ts';
-import { startWorld, type World } from '@parley/market/settle/testing/world.ts';
+import type { World } from '@parley/market/settle/testing/world.ts';
 import type { FastifyInstance } from 'fastify';
 import { bars } from './bars.ts';
 import { isMiniature } from './miniature.ts';
@@ -19,6 +19,7 @@ import { askBesides, askEverything, besides } from './requests-asked.ts';
 import { isOfPair, startFamilies } from './requests-families.ts';
 import { fillMarket } from './requests-full.ts';
 import { type Figures, type Meter, startMeter } from './requests-meter.ts';
+import { setWorld } from './stage.ts';
 
 const { stallMs: stallLimitMs, chargedMs: chargedLimitMs } = bars.requests;
 /**
@@ -48,10 +49,8 @@ const isCharged = (operation: string, what: string) =>
 const isCounted = (what: string) => /^(as a swap needs it )?on |^a claim /.test(what);
 
 export async function benchRequests({ rounds }: { readonly rounds: number }): Promise<Row[]> {
-  const unlimited = { rateLimit: 10_000_000, mintLimit: 1_000_000, listingLimit: 1_000_000 };
   // The webhooks' addresses have no listener.
-  const settings = { ...unlimited, webhookNetworks: ['127.0.0.1'] };
-  const started = await startWorld({ settings });
+  const started = await setWorld();
   const app = await appOf(started);
   const world: World = { ...started, app };
   const families = await startFamilies();
@@ -77,7 +76,7 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
   } finally {
     await families.stop();
     await app.close();
-    await started.close();
+    await started.stop();
   }
 }
 

@@ -6,6 +6,7 @@ import type { Asset } from '@parley/market/db/assets.ts';
 import { connect, type Database, databaseLimits } from '@parley/market/db/database.ts';
 import { migrate } from '@parley/market/db/migrate.ts';
 import { seedAssets } from '@parley/market/market/assets.ts';
+import { startWorld } from '@parley/market/settle/testing/world.ts';
 import { startCluster } from '@parley/verify/test/support/cluster.ts';
 import { testDatabase } from '@parley/verify/test/support/database.ts';
 import { type TestDeps, testDeps } from '@parley/verify/test/support/deps.ts';
@@ -144,6 +145,15 @@ export const setStage = sharing(async (volume: Volume = usualVolume): Promise<St
       await stop();
     },
   };
+});
+
+/** A market with real nodes of Bitcoin and an EVM chain, and no limit of requests. */
+export const setWorld = sharing(async () => {
+  const unlimited = { rateLimit: 10_000_000, mintLimit: 1_000_000, listingLimit: 1_000_000 };
+  // The chains are polled as `npm start` polls dev chains.
+  const settings = { ...unlimited, webhookNetworks: ['127.0.0.1'], followIntervalMs: 300 };
+  const world = await startWorld({ settings });
+  return { ...world, stop: () => world.close() };
 });
 
 const idOf = (head: string, number: number) => head + number.toString(16).padStart(12, '0');

@@ -2,7 +2,7 @@
 // slow processor, growth of a tab that is left open.
 
 import { promisify } from 'node:util';
-import { brotliCompress } from 'node:zlib';
+import { brotliCompress, constants } from 'node:zlib';
 import { pageLimitMs } from '@parley/verify/test/support/chromium.ts';
 import {
   makersOn,
@@ -25,6 +25,7 @@ const openRfqs = usually(100, 2);
 /** The head of each screen asks how the market is, every 30 s: an hour. */
 const looks = usually(120, 1);
 const lookMs = 30_000;
+const packing = { params: { [constants.BROTLI_PARAM_QUALITY]: usually(11, 1) } };
 /** Until everything that is kept for good is kept. */
 const warmUpLooks = usually(30, 1);
 
@@ -62,7 +63,7 @@ export async function benchWebOn(web: Web, { rounds }: Pick<Effort, 'rounds'>): 
 async function packed(scripts: readonly string[]): Promise<number> {
   const sizes = scripts.map(async (url) => {
     const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
-    return (await promisify(brotliCompress)(bytes)).length;
+    return (await promisify(brotliCompress)(bytes, packing)).length;
   });
   return (await Promise.all(sizes)).reduce((sum, each) => sum + each, 0);
 }

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
+import { createSettlement } from '@parley/market/settle/follow.ts';
 import {
   agree,
   bitcoin,
@@ -10,7 +11,6 @@ import {
   fundLong,
   must,
   newParty,
-  startWorld,
   type World,
 } from '@parley/market/settle/testing/world.ts';
 import { createDelivering } from '@parley/market/webhooks/deliver.ts';
@@ -18,9 +18,8 @@ import { bars } from './bars.ts';
 import type { Child } from './children.ts';
 import { usually } from './miniature.ts';
 import { atMost, p99, type Row } from './report.ts';
+import { setWorld } from './stage.ts';
 
-/** The chain is polled as `npm start` polls dev chains. */
-const pollMs = 300;
 const fundingsOfRound = usually(4, 1);
 const depth = 3;
 const lateMs = usually(10_000, 60_000);
@@ -33,15 +32,16 @@ export async function benchChainEvents(
   rounds: number,
 ): Promise<Row> {
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
-  const settings = { webhookNetworks: ['127.0.0.1'], followIntervalMs: pollMs };
-  const world = await startWorld({ settings });
+  const world = await setWorld();
+  const settlement = createSettlement(world.deps);
+  const pollMs = world.deps.settings.followIntervalMs;
   const delivering = createDelivering(world.deps);
   try {
     const initiator = await newParty(world);
     const counterparty = await newParty(world);
     must(await initiator.post('/v1/webhooks', { url, events: ['swap.funded'] }));
     await receiver.ask('slow', []);
-    world.settlement.start();
+    settlement.start();
     delivering.start();
     const milliseconds: number[] = [];
     while (milliseconds.length <= rounds * fundingsOfRound) {
@@ -61,7 +61,8 @@ export async function benchChainEvents(
     );
   } finally {
     await delivering.stop();
-    await world.close();
+    await settlement.stop();
+    await world.stop();
   }
 }
 
