@@ -15,7 +15,7 @@ import { installOffline } from './support/installed.ts';
 import { otherNodes } from './support/nodes.ts';
 
 const run = promisify(execFile);
-// What runs from a new folder is in no cache, and would be written to one for nobody.
+// A program of a new folder is in no cache, and would be written to one in vain.
 const { NODE_OPTIONS: _, NODE_COMPILE_CACHE: __, ...env } = process.env;
 const root = join(import.meta.dirname, '../..');
 

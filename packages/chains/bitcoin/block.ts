@@ -1,6 +1,6 @@
-// A block that was asked for by its hash. A cache or a proxy may serve another one: nothing is read
-// from its bytes before they are proved. The hash proves the header, its Merkle root the
-// transactions, and the commitment of the coinbase their witnesses (BIP 141).
+// A block that was asked for by its hash. A cache or a proxy may serve another one, so its bytes are
+// proved before they are read. The hash proves the header, its Merkle root the transactions, and the
+// commitment of the coinbase their witnesses (BIP 141).
 
 import { concatBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';

@@ -47,7 +47,7 @@ export type Stage = {
 export type Ground = Pick<Stage, 'url' | 'dev' | 'place' | 'now'> &
   Partial<Pick<Stage, 'receiver'>>;
 
-/** Nothing of one market is left on them for the next: a stage may follow another one. */
+/** A market leaves nothing on them for the next: a stage may follow another one. */
 type Chains = Awaited<ReturnType<typeof startChains>>;
 
 type StageOptions = {
