@@ -23,8 +23,7 @@ type Reply = { result?: unknown; error?: { code: number; message: string } | nul
 
 export function rpcTo(url: string): Rpc {
   return async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
-    const reply = await replyOf(url, method, { jsonrpc: '2.0', id: 1, method, params });
-    return resultOf<T>(method, reply as Reply);
+    return resultOf<T>(method, (await replyOf(url, method, callOf(method, params))) as Reply);
   };
 }
 
@@ -33,16 +32,18 @@ export type Calls = readonly (readonly [method: string, params?: readonly unknow
 /** To a bitcoind, which takes and answers them in order, for a third of so many requests. */
 export function rpcBatchTo(url: string) {
   return async <T extends readonly unknown[]>(calls: Calls): Promise<T> => {
-    const bodies = calls.map(([method, params = []]) => ({
-      jsonrpc: '2.0',
-      id: 1,
-      method,
-      params,
-    }));
+    const bodies = calls.map(([method, params = []]) => callOf(method, params));
     const replies = (await replyOf(url, 'a batch', bodies)) as Reply[];
     return replies.map((reply) => resultOf('one of a batch', reply)) as unknown as T;
   };
 }
+
+const callOf = (method: string, params: readonly unknown[]) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method,
+  params,
+});
 
 async function replyOf(url: string, method: string, body: unknown): Promise<unknown> {
   const { status, text } = await post(url, JSON.stringify(body));

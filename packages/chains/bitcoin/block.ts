@@ -32,7 +32,7 @@ export function blockOf(source: string, hash: string, bytes: Uint8Array): Block 
     hash,
     previous: idHex(header.subarray(4, 36)),
     size: bytes.length,
-    // To read and to prove a full block take ten milliseconds each: a turn for each.
+    // A full block takes some 20 milliseconds to read and 30 to prove: turns for others.
     transactions: async () => {
       await nextTurn();
       const all = transactionsIn(source, hash, bytes);
