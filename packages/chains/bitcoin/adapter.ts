@@ -186,6 +186,7 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
     ...methods,
+    catchUp: (signal) => followChanges({ follower, second }, signal),
     blockHash: (height, signal) => backend.blockHash(height, signal),
     payments: async (escrow, signal) => {
       const { history } = await reading.history(escrow, signal);

@@ -10,6 +10,7 @@ import type { WatchedEscrow } from '../interface/reading.ts';
 import type { EscrowHistory, EscrowSpend } from './escrow-facts.ts';
 import { coinbaseMaturity, furtherBlocks } from './escrow-facts.ts';
 import { findSecret } from './escrow-script.ts';
+import { controlBytes } from './escrow-tree.ts';
 import { type EscrowBytes, keySequences, type Verb } from './plan.ts';
 import type { Tx, TxInput } from './raw-transaction.ts';
 
@@ -127,8 +128,6 @@ function addressesOf(record: TxRecord): string[] {
 
 /** BIP 341: the last of several items, where it begins with this. */
 const annex = 0x50;
-/** A leaf's version with a parity, an internal key, a hash. */
-const controlBytes = 65;
 
 /** Which escrow an input spends. `key`: with the keys of both. */
 function spentEscrow(

@@ -7,13 +7,14 @@
 // Both are miniscript, so one descriptor holds the whole: Bitcoin Core gives its address from it, and
 // signs its leaves. Keys in leaves are x-only. Pure.
 
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import type { Hashlock } from '@parley/core/hashlock.ts';
 import { remembered } from '@parley/core/remembered.ts';
 import { type Contract, digestHead } from '@parley/core/rules.ts';
 import { p2tr, Script, ScriptNum, TaprootControlBlock } from '@scure/btc-signer';
-import { keyAggExport, keyAggregate, sortKeys } from '@scure/btc-signer/musig2.js';
+import { sortKeys } from '@scure/btc-signer/musig2.js';
 import { tapLeafHash } from '@scure/btc-signer/payment.js';
 import {
   compareBytes,
@@ -76,7 +77,7 @@ const treeOf = remembered((text) => {
   };
   // Sorted, as BIP 390 has them in a descriptor `musig()`.
   const keys = sortKeys([hexToBytes(values.claimer), hexToBytes(values.funder)]);
-  const internalKey = keyAggExport(keyAggregate(keys));
+  const internalKey = keyTogether(keys);
   const leaves = [{ script: scripts.claim }, { script: scripts.refund }];
   const tree = p2tr(internalKey, leaves, network, true);
   const leafOf = (script: Uint8Array): LeafOfTree => {
@@ -100,6 +101,23 @@ const treeOf = remembered((text) => {
   };
 });
 
+/**
+ * KeyAgg (BIP 327), x-only. The keys are public, so it needs no constant time: the library's own
+ * `keyAggregate` takes four times as long, and each process asks for each escrow.
+ */
+export function keyTogether(keys: readonly Uint8Array[]): Uint8Array {
+  const { Point } = secp256k1;
+  const list = tagSchnorr('KeyAgg list', ...keys);
+  const second = keys.find((key) => !equalBytes(key, keys[0] ?? key));
+  const sum = keys.reduce((before, key) => {
+    const point = Point.fromBytes(key);
+    if (second !== undefined && equalBytes(key, second)) return before.add(point);
+    const factor = BigInt(`0x${bytesToHex(tagSchnorr('KeyAgg coefficient', list, key))}`);
+    return before.add(point.multiplyUnsafe(Point.Fn.create(factor)));
+  }, Point.ZERO);
+  return sum.toBytes().subarray(1);
+}
+
 type LeafOfTree = { readonly script: Uint8Array; readonly control: Uint8Array };
 
 /** Keys compressed, 66 hex. Throws `bad_field` on a timelock that is not a time. */
@@ -108,9 +126,18 @@ export function escrowTree(values: EscrowScript, network: BitcoinNetwork) {
 }
 
 export const leafVersion = 0xc0;
+/** In a tree of two leaves: the version of a leaf with a parity, an internal key, a hash. */
+export const controlBytes = 65;
 
 /** The output script that a leaf and its control block belong to: null where they fit none. */
 export function scriptOfLeaf(leaf: Uint8Array, control: Uint8Array): Uint8Array | null {
+  if (control.length !== controlBytes) return null;
+  return outputOf(`${bytesToHex(leaf)} ${bytesToHex(control)}`);
+}
+
+/** Each spend of a schedule has the same leaf. */
+const outputOf = remembered((text) => {
+  const [leaf, control] = text.split(' ').map(hexToBytes) as [Uint8Array, Uint8Array];
   try {
     const { version, internalKey, merklePath } = TaprootControlBlock.decode(control);
     const root = merklePath.reduce(
@@ -123,7 +150,7 @@ export function scriptOfLeaf(leaf: Uint8Array, control: Uint8Array): Uint8Array 
     // No control block, or a key off the curve.
     return null;
   }
-}
+});
 
 const sample: EscrowScript = {
   hashlock: '11'.repeat(32),

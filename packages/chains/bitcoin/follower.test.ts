@@ -78,6 +78,63 @@ it('an escrow that is watched late has its past in the blocks that were read las
   assert.equal(asked, before);
 });
 
+it('a look asks for the best block anew only when another one came', async () => {
+  let asked = 0;
+  const adapter = interrupted((real) => ({
+    tip: (within) => {
+      asked += 1;
+      return real.tip(within);
+    },
+  }));
+  const swap = newSwap();
+  adapter.watch([swap.escrow]);
+  await read(adapter, swap);
+  const before = asked;
+  const txid = await node.pay(swap.escrow.address, swap.terms.amount);
+  assert.deepEqual((await read(adapter, swap)).funded, { txid, confirmations: 0, deep: false });
+  assert.equal(asked, before);
+  await node.mine(1);
+  assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
+  assert.equal(asked, before + 1);
+  await reorganise(1);
+  const { height } = await adapter.heads(signal());
+  assert.equal((await adapter.changes(signal())).heads.height, height);
+});
+
+it('a few missed blocks name each other, more are named by one question, and those that were followed by none', async () => {
+  const { past } = coreOf(node);
+  assert.ok(past.kind === 'by_block');
+  const named: (readonly number[])[] = [];
+  const adapter = interrupted((real) => ({
+    blockHash: (height, within) => {
+      named.push([height]);
+      return real.blockHash(height, within);
+    },
+    past: {
+      ...past,
+      blockHashes: (heights, within) => {
+        named.push(heights);
+        return past.blockHashes(heights, within);
+      },
+    },
+  }));
+  await adapter.catchUp?.(signal());
+  const since = node.now() + 120;
+  const { escrow, terms } = newSwap();
+  const txid = await node.pay(escrow.address, terms.amount);
+  await node.mine(4);
+  const { heads } = await adapter.changes(signal());
+  assert.deepEqual(named, []);
+  await node.mine(5);
+  await adapter.catchUp?.(signal());
+  const missed = [1, 2, 3, 4, 5].map((above) => heads.height + above);
+  assert.deepEqual(named, [[heads.height], missed]);
+  // Its past begins with the first of them.
+  const found = await adapter.readEscrow({ ...escrow, since }, signal());
+  assert.equal(found.funded?.txid, txid);
+  assert.equal(named.length, 2);
+});
+
 it('a new block is read by its hash alone, and by heights where a machine lacks it or it is no child of the last', async () => {
   let asked = 0;
   let lacks = false;
@@ -218,9 +275,9 @@ describe('a race', () => {
     const swap = newSwap();
     let act = async () => {};
     const adapter = interrupted((real) => ({
-      blockHash: async (height, within) => {
+      block: async (hash, within) => {
         await act();
-        return real.blockHash(height, within);
+        return real.block(hash, within);
       },
     }));
     adapter.watch([swap.escrow]);
@@ -230,8 +287,8 @@ describe('a race', () => {
     let calls = 0;
     act = async () => {
       calls += 1;
-      // Two of the three blocks were read from a chain that is gone when the third is asked for.
-      if (calls !== 4) return;
+      // The three blocks are of a chain that is gone when the third is read.
+      if (calls !== 3) return;
       await reorganise(3);
       await node.mine(5);
     };

@@ -31,7 +31,7 @@ import { recentBlocks } from './recent-blocks.ts';
 
 /** Blocks of one pass. The next pass takes the rest. */
 const maxBlocksPerPass = 40;
-/** Blocks asked for at once: the next ones come while one is taken in. A full one has 4 MB. */
+/** Blocks that are held at once. A full one has 4 MB. */
 const blocksAhead = 4;
 /** The deepest reorganisation walked; a deeper one reads every escrow's past again. */
 const reorgDepth = 144;
@@ -73,6 +73,8 @@ export function createFollower(
     /** Transactions that the mempool had no more when it was read last. */
     missed: new Set<string>(),
     recent: recentBlocks(),
+    /** The last pass told it. */
+    heads: null as Heads | null,
     job: null as PastJob | null,
     isNewInterest: false,
     lock: Promise.resolve(),
@@ -100,7 +102,10 @@ export async function followOnce(
   signal: AbortSignal,
 ): Promise<{ readonly heads: Heads; readonly complete: boolean }> {
   return exclusively(follower, signal, async () => {
+    const same = await sameBlock(follower, about, signal);
+    if (same !== null) return { heads: same, complete: true };
     const heads = await bestBlock(follower, signal);
+    follower.heads = heads;
     const budget = { blocks: maxBlocksPerPass };
     const atTip = await followBlocks(follower, heads, budget, signal);
     let isStill = false;
@@ -111,6 +116,17 @@ export async function followOnce(
     const complete = isStill && (about === null || !follower.pastOf.has(about));
     return { heads, complete };
   });
+}
+
+/**
+ * Most looks come while no block does. A Core node shows its mempool together with its best block:
+ * where that is the one that was read last, all is known. null: a pass has to find out more.
+ */
+async function sameBlock(follower: Follower, about: string | null, signal: AbortSignal) {
+  const { backend, index, pastOf, heads } = follower;
+  if (backend.past.kind !== 'by_block' || index.escrows.size === 0 || pastOf.size > 0) return null;
+  if (heads === null || heads.hash !== index.blocks.at(-1)?.hash) return null;
+  return (await followMempool(follower, about, signal)) ? heads : null;
 }
 
 /** Passes until everything about this escrow is known. Throws `chain_timeout` with its signal. */
@@ -179,7 +195,12 @@ async function followBlocks(
     return true;
   }
   const wanted = heightsFrom(last.height + 1, heads.height, budget);
-  const reading = readAhead(wanted, blocksAhead, (at, by) => placedBlock(backend, at, by), signal);
+  if (wanted.length === 0) return last.height >= heads.height;
+  const { past } = backend;
+  const hashes = past.kind === 'by_block' ? await past.blockHashes(wanted, signal) : [];
+  const read = (height: number, within: AbortSignal) =>
+    placedBlock(backend, { height, hash: hashes[height - last.height - 1] }, within);
+  const reading = readAhead(wanted, blocksAhead, read, signal);
   for await (const found of reading) {
     // The chain moved while we read: the next pass walks back.
     if (found === null || !(await take(follower, found, budget))) return false;
@@ -188,20 +209,29 @@ async function followBlocks(
 }
 
 /**
- * Most passes find one new block: as its parent is the last one, that one stands, and neither has
- * to be asked for by its height. False: all is asked.
+ * Most passes find a new block or a few. They are read from the best one down to the child of the
+ * last, which then stands, so none of them is asked for by its height. False: all is asked.
  */
 async function takeNext(
   follower: Follower,
-  { height, hash }: Heads,
+  heads: Heads,
   budget: { blocks: number },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { index, backend } = follower;
-  if (index.blocks.at(-1)?.height !== height - 1) return false;
-  // Another machine may lack it.
-  const block = await backend.block(hash, signal).catch(() => null);
-  return block !== null && take(follower, { height, block }, budget);
+  const from = (index.blocks.at(-1)?.height ?? Number.NEGATIVE_INFINITY) + 1;
+  if (from > heads.height || heads.height - from >= blocksAhead) return false;
+  const found: Found[] = [];
+  let { hash } = heads;
+  for (let { height } = heads; height >= from; height -= 1) {
+    // Another machine may lack it.
+    const block = await backend.block(hash, signal).catch(() => null);
+    if (block === null) return false;
+    found.unshift({ height, block });
+    hash = block.previous;
+  }
+  for (const each of found) if (!(await take(follower, each, budget))) return false;
+  return true;
 }
 
 type Found = { readonly height: number; readonly block: Block };
@@ -227,10 +257,12 @@ function heightsFrom(from: number, to: number, budget: { readonly blocks: number
   return Array.from({ length: count }, (_, at) => from + at);
 }
 
-/** null: above the best block. */
-async function placedBlock(backend: BitcoinBackend, height: number, signal: AbortSignal) {
-  const hash = await backend.blockHash(height, signal);
-  return hash === null ? null : { height, block: await backend.block(hash, signal) };
+type Place = { readonly height: number; readonly hash?: string | null | undefined };
+
+/** By its hash, where that is known. null: above the best block. */
+async function placedBlock(backend: BitcoinBackend, { height, hash }: Place, signal: AbortSignal) {
+  const found = hash === undefined ? await backend.blockHash(height, signal) : hash;
+  return found === null ? null : { height, block: await backend.block(found, signal) };
 }
 
 /** False where a machine was asked that has not got these blocks, which proves nothing. */
@@ -318,7 +350,7 @@ async function continueJob(
   // key of Taproot is known by a payment of that past.
   job.to = index.blocks.at(-1)?.height ?? 0;
   const { to, addresses } = job;
-  const hashes = await past.blockHashes(heightsFrom(job.next, to, budget), signal);
+  const hashes = await hashesAt(index, past, heightsFrom(job.next, to, budget), signal);
   const read = async (hash: string | null, within: AbortSignal) =>
     hash === null ? null : (recent.get(hash) ?? backend.block(hash, within));
   for await (const found of readAhead(hashes, blocksAhead, read, signal)) {
@@ -343,6 +375,22 @@ async function continueJob(
   }
   follower.job = null;
   return true;
+}
+
+/** Blocks that were followed are known by their marks; only those below are asked for. */
+async function hashesAt(
+  { blocks }: EscrowIndex,
+  past: PastByBlock,
+  heights: readonly number[],
+  signal: AbortSignal,
+): Promise<(string | null)[]> {
+  const first = blocks[0]?.height ?? Number.POSITIVE_INFINITY;
+  const below = heights.filter((height) => height < first);
+  const asked = below.length === 0 ? [] : await past.blockHashes(below, signal);
+  const followed = heights
+    .slice(below.length)
+    .map((height) => blocks[height - first]?.hash ?? null);
+  return [...asked, ...followed];
 }
 
 /** False where the best block is another by now: the reading belongs to no one block. */
@@ -410,7 +458,7 @@ export async function takeBlocks(
   const { backend, index } = follower;
   await exclusively(follower, signal, async () => {
     for (const height of [...heights].sort((one, other) => one - other)) {
-      const found = await placedBlock(backend, height, signal);
+      const found = await placedBlock(backend, { height }, signal);
       if (found === null || !isOurs(index.blocks, { height, hash: found.block.hash })) continue;
       for (const tx of await found.block.transactions()) applyTransaction(index, tx, height);
     }

@@ -108,7 +108,7 @@ function ofScript(witnessScript: Uint8Array): Lock | null {
 /** The other leaf of its tree is not known here: its escrow's address is what tells that. */
 function ofLeaf({ script: leaf, control }: NonNullable<PsbtInputMap['leaf']>): Lock | null {
   const read = readLeaf(leaf);
-  const script = scriptOfLeaf(leaf, control);
+  const script = read && scriptOfLeaf(leaf, control);
   if (read === null || script === null) return null;
   return {
     script,

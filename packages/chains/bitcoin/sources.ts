@@ -96,12 +96,13 @@ export function agreementOf(
 
 /** An adapter that reads by one source, and asks the others what that may have missed. */
 export type Led = ChainAdapter &
-  Required<Pick<ChainAdapter, 'mustAgree' | 'scheduledSpends' | keyof Cosigning>>;
+  Required<Pick<ChainAdapter, 'catchUp' | 'mustAgree' | 'scheduledSpends' | keyof Cosigning>>;
 
 const turned = [
   'changes',
   'look',
   'heads',
+  'catchUp',
   'readEscrow',
   'blockHash',
   'payments',
