@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import gasSnapshot from '@parley/contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import type { Lie } from '../testing/nodes.ts';
+import { exchangedIn, type Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { gasFor, margin } from './fees.ts';
 import { untriedGas } from './gas-policy.ts';
@@ -144,6 +144,17 @@ test('both parties are warned that have nothing for gas; a native leg counts in 
   // A contract is paid by whoever sends its claim.
   const takesAll = '0x6001600c60003960016000f300';
   assert.deepEqual(await warned({ payout: to(await deploy(chain, takesAll)) }), []);
+});
+
+test('all that the warnings of both sides ask leaves in one exchange, and all of a claim', async () => {
+  const leg = await terms();
+  await adapter.open(signal());
+  const asked = ['config', 'gasPrice', 'getBalance', 'getBalance', 'getCode', 'getCode'];
+  assert.deepEqual(await exchangedIn(async () => adapter.warnings?.(leg, signal())), [
+    asked.map((each) => `eth_${each}`),
+  ]);
+  const claim = async () => adapter.claimShortage?.(leg, anyone.address, signal());
+  assert.equal((await exchangedIn(claim)).length, 1);
 });
 
 const spent = async ({ terms: of, secret }: Pick<Leg, 'terms' | 'secret'>, by = adapter) =>

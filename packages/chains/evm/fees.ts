@@ -8,7 +8,7 @@ import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Cost, Costs, Owed, Spend } from '../interface/gas.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
 import { wouldFail } from '../kit/would-fail.ts';
-import { begun, gathering } from '../nodes/gathering.ts';
+import { gathering } from '../nodes/gathering.ts';
 import { RpcError } from '../nodes/rpc.ts';
 import { l1FeeOf } from './gas-fees.ts';
 import {
@@ -58,14 +58,10 @@ function fundGas(kind: 'native' | 'token', fork: Fork): bigint {
 export const shortage = shortages<Watch>({
   unit: 'wei',
   code: 'fee_poor',
+  together: (watch, signal) => ({ ...watch, rpc: gathering(watch.rpc, signal) }),
   owed: async (watch, owed, payer, signal) => {
     const { offered } = owed;
-    const rpc = gathering(watch.rpc, signal);
-    const has = begun(balanceAt(rpc, null, payer, 'latest', signal));
-    const [price, needAt] = await Promise.all([
-      gasPrice(rpc, signal),
-      needOf({ ...watch, rpc }, owed, signal),
-    ]);
+    const { has, price, needAt } = await fundsOf(watch, owed, payer, signal);
     const usual = needAt(margin * price);
     const need =
       offered === undefined
@@ -73,18 +69,26 @@ export const shortage = shortages<Watch>({
         : larger(usual, offered.gas * (offered.feePerGas ?? offeredAt(price)));
     const gas = offered === undefined ? 'for' : `with ${offered.gas}`;
     const what = `${owedWords(owed, 'send a claim')} ${gas} gas`;
-    return { need, has: await has, what };
+    return { need, has, what };
   },
   funding: async (watch, terms, signal) => {
-    const { rpc } = watch;
-    const needAt = await needOf(watch, { claims: [], fundings: [terms] }, signal);
-    const need = needAt(await gasPrice(rpc, signal));
-    const has = await balanceAt(rpc, null, terms.refund.address, 'latest', signal);
-    return { need, has, what: 'fund, gas and a native leg included,' };
+    const owed = { claims: [], fundings: [terms] };
+    const { has, price, needAt } = await fundsOf(watch, owed, terms.refund.address, signal);
+    return { need: needAt(price), has, what: 'fund, gas and a native leg included,' };
   },
   // A contract sends nothing by itself: the wallet that pays for one is not known here.
   pays: async ({ rpc }, address, signal) => (await codeAt(rpc, address, 'latest', signal)) === '0x',
 });
+
+async function fundsOf(watch: Watch, owed: Owed, payer: string, signal: AbortSignal) {
+  const { rpc } = watch;
+  const [price, needAt, has] = await Promise.all([
+    gasPrice(rpc, signal),
+    needOf(watch, owed, signal),
+    balanceAt(rpc, null, payer, 'latest', signal),
+  ]);
+  return { price, needAt, has };
+}
 
 /** At a price; a fork may come before the last of them is sent. */
 async function needOf(

@@ -2,6 +2,7 @@
 
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Owed, Shortage, Warning } from '../interface/gas.ts';
+import { begun } from '../nodes/gathering.ts';
 import type { Watching } from './watch.ts';
 
 /** The amount that something takes, and the payer's balance, in base units of the coin. */
@@ -21,6 +22,8 @@ export type Counts<Watch> = {
   readonly code: Warning['code'];
   /** The reserve that warnings add, for changes until the transaction is sent. */
   readonly spared?: bigint;
+  /** The watch by which all that is asked at one moment leaves together. */
+  together(watch: Watch, signal: AbortSignal): Watch;
   owed(watch: Watch, owed: Owed, payer: string, signal: AbortSignal): Promise<Sum>;
   funding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Sum>;
   /** Whether it is an address's own coin that it sends with. All do unless told. */
@@ -53,30 +56,34 @@ export function shortages<Watch extends Pick<Watching, 'chain'>>(counts: Counts<
     return { code: isUnused ? 'not_activated' : code, verb, address, need, has, sentence };
   };
   const more = (sum: Sum): Sum => ({ ...sum, need: sum.need + spared });
-  const fundsShortage = async (watch: Watch, owed: Owed, payer: string, signal: AbortSignal) =>
-    shortOf(watch, 'claim', payer, await counts.owed(watch, owed, payer, signal));
+  const fundsShortage = async (watch: Watch, owed: Owed, payer: string, signal: AbortSignal) => {
+    const sum = await counts.owed(counts.together(watch, signal), owed, payer, signal);
+    return shortOf(watch, 'claim', payer, sum);
+  };
   return {
     fundsShortage,
     claimShortage: (watch: Watch, terms: EscrowTerms, payer: string, signal: AbortSignal) =>
       fundsShortage(watch, { claims: [terms], fundings: [] }, payer, signal),
     /** Whether both parties of a leg can pay for what they have to send, and `spared` more. */
     warnings: async (
-      watch: Watch,
+      from: Watch,
       terms: EscrowTerms,
       signal: AbortSignal,
     ): Promise<readonly Shortage[]> => {
+      const watch = counts.together(from, signal);
       const { address: claimer } = terms.payout;
       const { address: funder } = terms.refund;
-      const found: (Shortage | null)[] = [];
-      if (await pays(watch, claimer, signal)) {
-        const owed = { claims: [terms], fundings: [] };
-        const sum = await counts.owed(watch, owed, claimer, signal);
-        found.push(shortOf(watch, 'claim', claimer, more(sum)));
-      }
-      if (await pays(watch, funder, signal)) {
-        const sum = await counts.funding(watch, terms, signal);
-        found.push(shortOf(watch, 'fund', funder, more(sum)));
-      }
+      const owed = { claims: [terms], fundings: [] };
+      const side = async (verb: Warning['verb'], address: string, asked: Promise<Sum>) => {
+        const counting = begun(asked);
+        if (!(await pays(watch, address, signal))) return null;
+        return shortOf(watch, verb, address, more(await counting));
+      };
+      // Both have asked before either waits.
+      const found = await Promise.all([
+        side('claim', claimer, counts.owed(watch, owed, claimer, signal)),
+        side('fund', funder, counts.funding(watch, terms, signal)),
+      ]);
       return found.filter((each) => each !== null);
     },
   };

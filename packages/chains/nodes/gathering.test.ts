@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { atLook } from '../evm/node.ts';
 import { nodeOf, within } from '../testing/nodes.ts';
 import { gathering } from './gathering.ts';
-import { type NodeMethod, RpcError, rpcClient } from './rpc.ts';
+import { type NodeMethod, type Rpc, RpcError, rpcClient } from './rpc.ts';
 
 type Question = { readonly id: number; readonly method: string };
 type Says = (question: Question) => object;
@@ -51,6 +51,18 @@ test('calls of one moment go together, each gets its own answer, and later ones 
   assert.deepEqual(own.exchanges.slice(0, 2), [['one', 'two', 'three'], ['four']]);
   assert.deepEqual(own.exchanges.slice(2).flat().sort(), ['five', 'six']);
   assert.equal(own.exchanges.length, 4);
+});
+
+test('the same question of one moment is asked once, by whatever part of the request', async (t) => {
+  const own = await node(t, result);
+  const signal = AbortSignal.timeout(20_000);
+  const rpc = gathering(client(own), signal);
+  const ask = (by: Rpc, ...params: unknown[]) => by.call(named('one'), params, signal);
+  const asked = [ask(rpc, 1), ask(gathering(rpc, signal), 2), ask(gathering(rpc, signal), 1)];
+  assert.deepEqual(await Promise.all(asked), Array(3).fill('of one'));
+  assert.deepEqual(own.exchanges, [['one', 'one']]);
+  await ask(rpc, 1);
+  assert.equal(own.exchanges.length, 2, 'a later one asks anew');
 });
 
 test("a contract's refusal is final; the node's is asked of another, alone", async (t) => {

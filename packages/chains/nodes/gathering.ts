@@ -1,5 +1,5 @@
-// Questions of one turn of the event loop leave in one batch; a question that it leaves out is
-// asked alone.
+// Questions of one turn of the event loop leave in one batch, each of them once; a question that it
+// leaves out is asked alone.
 
 import { type Resolvers, withResolvers } from '@parley/core/engines.ts';
 import type { Asked, Rpc } from './rpc.ts';
@@ -9,22 +9,26 @@ type Waiting = Asked & Resolvers<unknown>;
 
 const gatherings = new WeakMap<Rpc, WeakMap<AbortSignal, Rpc>>();
 
-/** The same client for one request: calls made in one turn, with its signal, go together. */
+/**
+ * The same client for one request: calls made in one turn, with its signal, go together. A client
+ * that gathers already is given back, so that the parts of a request share its turn.
+ */
 export function gathering(rpc: Rpc, signal: AbortSignal): Rpc {
   const own = gatherings.get(rpc) ?? new WeakMap<AbortSignal, Rpc>();
   gatherings.set(rpc, own);
   const made = own.get(signal) ?? gatheringFor(rpc, signal);
   own.set(signal, made);
+  gatherings.set(made, own);
   return made;
 }
 
 function gatheringFor(rpc: Rpc, signal: AbortSignal): Rpc {
-  let waiting: Waiting[] = [];
+  let waiting = new Map<string, Waiting>();
   const alone = ({ method, params, own, resolve }: Waiting) =>
     resolve(rpc.call(method, params, signal, own));
   const send = async () => {
-    const asked = waiting;
-    waiting = [];
+    const asked = [...waiting.values()];
+    waiting = new Map();
     const answers = asked.length > 1 ? await rpc.batch(asked, signal) : [];
     for (const [at, each] of asked.entries()) {
       const answer = answers[at] ?? null;
@@ -37,10 +41,13 @@ function gatheringFor(rpc: Rpc, signal: AbortSignal): Rpc {
     ...rpc,
     call: (method, params, until, own = {}) => {
       if (until !== signal) return rpc.call(method, params, until, own);
+      const key = JSON.stringify([method, params, own]);
+      const same = waiting.get(key);
+      if (same !== undefined) return same.promise;
       const each = { method, params, own, ...withResolvers<unknown>() };
-      waiting.push(each);
+      waiting.set(key, each);
       // When all that goes on without an answer has asked.
-      if (waiting.length === 1) inNextTurn(() => void send());
+      if (waiting.size === 1) inNextTurn(() => void send());
       return each.promise;
     },
   };

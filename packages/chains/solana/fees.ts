@@ -33,13 +33,13 @@ export async function settleNeeds(
   payer: string,
   signal: AbortSignal,
 ): Promise<Needs> {
-  const rpc = gathering(watch.rpc, signal);
+  const { rpc } = watch;
   const holding = (program: TokenProgram) =>
     token === null ? [] : [associatedTokenAccount(wallet, token, program)];
   const [{ accounts }, least, vault] = await Promise.all([
     token === null
       ? accountsAt(rpc, [payer], 'confirmed', signal)
-      : underMint({ ...watch, rpc }, token, (of) => [payer, ...holding(of)], signal),
+      : underMint(watch, token, (of) => [payer, ...holding(of)], signal),
     rentFor(rpc, 0, signal),
     rentFor(rpc, vaultBytes, signal),
   ]);
@@ -61,6 +61,10 @@ export async function missingRent(
   signal: AbortSignal,
 ): Promise<bigint> {
   const least = await rentFor(rpc, withoutRefund ? stateBytes : tombstoneBytes, signal);
+  return missingOf(terms, lamports, least);
+}
+
+function missingOf(terms: EscrowTerms, lamports: bigint, least: bigint): bigint {
   const shown = lamports - (terms.token === null ? terms.amount : 0n);
   // No escrow is funded with less, whatever a node shows.
   const left = larger(shown, BigInt(leastDepositLamports));
@@ -84,9 +88,11 @@ async function missingRents(
 ): Promise<bigint> {
   const each = claims.map(async (terms) => {
     const { address } = solanaEscrow(terms, watch.deployment);
-    const { state, lamports } = await stateOf(watch, { address, terms }, 'confirmed', signal);
-    if (state?.status !== 'open') return 0n;
-    return missingRent(watch, terms, { lamports, withoutRefund: false }, signal);
+    const [{ state, lamports }, least] = await Promise.all([
+      stateOf(watch, { address, terms }, 'confirmed', signal),
+      rentFor(watch.rpc, tombstoneBytes, signal),
+    ]);
+    return state?.status === 'open' ? missingOf(terms, lamports, least) : 0n;
   });
   return (await Promise.all(each)).reduce((sum, one) => sum + one, 0n);
 }
@@ -95,11 +101,10 @@ type Deposit = { readonly deposit: bigint; readonly kept: bigint };
 
 /** Rents that a funding pays, and what of them stays from a claim until the timelock. */
 export async function depositOf(
-  watch: Pick<Watch, 'rpc'>,
+  { rpc }: Pick<Watch, 'rpc'>,
   { token }: Pick<EscrowTerms, 'token'>,
   signal: AbortSignal,
 ): Promise<Deposit> {
-  const rpc = gathering(watch.rpc, signal);
   const [kept, ...rents] = await Promise.all([
     rentFor(rpc, tombstoneBytes, signal),
     lastingRent(rpc, stateBytes, signal),
@@ -138,25 +143,33 @@ async function depositWarning(
 
 async function fundNeeds(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Needs> {
   const { refund, token, amount } = terms;
-  const { accounts } = await accountsAt(watch.rpc, [refund.address], 'confirmed', signal);
-  const { deposit } = await depositOf(watch, terms, signal);
-  const need = deposit + (await rentFor(watch.rpc, 0, signal)) + signatureLamports;
+  const [{ accounts }, { deposit }, least] = await Promise.all([
+    accountsAt(watch.rpc, [refund.address], 'confirmed', signal),
+    depositOf(watch, terms, signal),
+    rentFor(watch.rpc, 0, signal),
+  ]);
+  const need = deposit + least + signatureLamports;
   const left = BigInt(Math.floor(accounts[0]?.lamports ?? 0)) - (token === null ? amount : 0n);
   return { need, has: left > 0n ? left : 0n };
 }
+
+const together = (watch: Watch, signal: AbortSignal): Watch => ({
+  ...watch,
+  rpc: gathering(watch.rpc, signal),
+});
 
 const counted = shortages<Watch>({
   unit: 'lamports',
   code: 'fee_poor',
   spared: sparedLamports,
+  together,
   owed: async (watch, owed, payer, signal) => {
-    const rpc = gathering(watch.rpc, signal);
     // The first claim of a token makes the account that the next ones pay into.
     const alike = groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
     const [own, missing, { accounts }, ...all] = await Promise.all([
-      rentFor(rpc, 0, signal),
-      missingRents({ ...watch, rpc }, owed.claims, signal),
-      accountsAt(rpc, [payer], 'confirmed', signal),
+      rentFor(watch.rpc, 0, signal),
+      missingRents(watch, owed.claims, signal),
+      accountsAt(watch.rpc, [payer], 'confirmed', signal),
       ...[...alike.values()].map(async ([first, ...more]) => ({
         needs: first && (await settleNeeds(watch, first, first.payout.address, payer, signal)),
         more: BigInt(more.length),
@@ -183,8 +196,11 @@ const counted = shortages<Watch>({
 /** See ChainAdapter. */
 export const shortage = {
   ...counted,
-  warnings: async (watch: Watch, terms: EscrowTerms, signal: AbortSignal) => [
-    await depositWarning(watch, terms, signal),
-    ...(await counted.warnings(watch, terms, signal)),
-  ],
+  warnings: async (watch: Watch, terms: EscrowTerms, signal: AbortSignal) => {
+    const [deposit, short] = await Promise.all([
+      depositWarning(together(watch, signal), terms, signal),
+      counted.warnings(watch, terms, signal),
+    ]);
+    return [deposit, ...short];
+  },
 };

@@ -9,6 +9,7 @@ import {
   mintBytes,
 } from '@parley/contracts/solana/testing/tokens.ts';
 import type { Address } from '@solana/kit';
+import { exchangedIn } from '../testing/nodes.ts';
 import { vaultAddress } from './plan.ts';
 import {
   associatedTokenAccount,
@@ -207,6 +208,26 @@ test('a party that cannot pay for its claim or its funding is named, with what i
     new RegExp(`has 0 lamports .* ${need} .*anybody else may`),
   );
   assert.deepEqual([funding?.code, funding?.verb], ['fee_poor', 'fund']);
+});
+
+test('all that warnings, costs or an amount ask leaves in one exchange, of an open escrow too', async (context) => {
+  const world = await newWorld(context);
+  const { adapter } = world;
+  await adapter.open(soon());
+  const amount = await exchangedIn(() => adapter.checkAmount(null, 10n * SOL, soon()));
+  assert.equal(amount.length, 1);
+  for (const escrow of [escrowIn(world), tokenEscrow(world, world.dollar)]) {
+    const { terms } = escrow;
+    const warnings = async () =>
+      (await exchangedIn(async () => adapter.warnings?.(terms, soon()))).length;
+    assert.equal(await warnings(), 1);
+    await fund(world, escrow);
+    assert.equal(await warnings(), 1);
+    const costs = await exchangedIn(async () => adapter.costs?.(terms.token, soon()));
+    assert.equal(costs.length, 1);
+    const preflight = () => adapter.preflight(terms, 'payout', soon());
+    assert.equal((await exchangedIn(preflight)).length, 2, 'its views, and its trial');
+  }
 });
 
 test('the sender of a claim is asked for its cost to the lamport, whoever it is', async (context) => {

@@ -3,6 +3,7 @@
 import layout from '@parley/contracts/solana/layout.json' with { type: 'json' };
 import { larger } from '@parley/core/amounts.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import { gathering } from '../nodes/gathering.ts';
 import { recentPrices, rentFor } from './node.ts';
 import { mostPriorityLamports, unitLimits } from './plan.ts';
 import type { Watch } from './watch.ts';
@@ -41,10 +42,14 @@ export async function lastingRent(
 }
 
 /** Least lamports that an empty wallet can receive and whose claim costs no more than its share. */
-export async function leastAmount({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSignal) {
-  const rent = await lastingRent(rpc, 0, signal);
-  // By the cheapest in each block: no stranger makes that dear.
-  return leastLamports(rent, await recentPrices(rpc, [], signal));
+export async function leastAmount(watch: Pick<Watch, 'rpc'>, signal: AbortSignal) {
+  const rpc = gathering(watch.rpc, signal);
+  const [rent, prices] = await Promise.all([
+    lastingRent(rpc, 0, signal),
+    // By the cheapest in each block: no stranger makes that dear.
+    recentPrices(rpc, [], signal),
+  ]);
+  return leastLamports(rent, prices);
 }
 
 /** By the rent of an empty account, and what was paid of late. */

@@ -10,6 +10,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, type TestContext } from 'node:test';
+import { type Ended, exchanges } from '../nodes/transport-node.ts';
 
 export type TestNode = { readonly url: string; stop(): Promise<void> };
 /** `isCut`: it begins and never ends. `undefined` hangs. */
@@ -121,6 +122,24 @@ export function untilTested<Args extends readonly unknown[]>(
     made.push(node);
     return node;
   };
+}
+
+/** The exchanges while this goes on, each by its methods, or by the end of its path. */
+export async function exchangedIn(work: () => Promise<unknown>): Promise<string[][]> {
+  const heard: string[][] = [];
+  const hear = (message: unknown) => {
+    const { url, body } = message as Ended;
+    const all = [JSON.parse(body ?? '')].flat() as Partial<Request>[];
+    const path = url.split('/').at(-1) ?? '';
+    heard.push(all.map(({ method = path }) => method).sort());
+  };
+  exchanges.subscribe(hear);
+  try {
+    await work();
+  } finally {
+    exchanges.unsubscribe(hear);
+  }
+  return heard.sort();
 }
 
 /** The address of a node that is stopped with its test. */

@@ -7,6 +7,7 @@ import { encodeFunctionData } from 'viem/utils';
 import { revertIn } from '../escrows/calls.ts';
 import { inOwnLane } from '../escrows/trial-lane.ts';
 import { owedWords, type Sum, shortages } from '../kit/shortage.ts';
+import { begun } from '../nodes/gathering.ts';
 import { TronRefusal } from './http.ts';
 import {
   type Account,
@@ -18,7 +19,7 @@ import {
   tryCall,
 } from './node.ts';
 import { bareAddress, deploymentOf, fundCalls, largestFeeLimitSun, type TronCall } from './plan.ts';
-import { allowanceOf, energyPrice, isContract, sunOf, tokenBalance } from './views.ts';
+import { allowanceOf, atMoment, energyPrice, isContract, sunOf, tokenBalance } from './views.ts';
 import type { Watch } from './watch.ts';
 
 // contracts/escrows/energy.snapshot.json, rounded up. Token: without the transfer, at USDT's
@@ -98,23 +99,31 @@ export async function holderOf(
 
 /** The energy that a claim or a refund that pays `to` uses, without margin. */
 export async function settleEnergy(
-  watch: Watch,
+  asked: Watch,
   terms: EscrowTerms,
   to: string,
   signal: AbortSignal,
 ): Promise<bigint> {
+  const watch = atMoment(asked);
   const { token, amount } = terms;
-  const from = await holderOf(watch, terms, signal);
+  const holding = holderOf(watch, terms, signal);
   if (token !== null) {
+    const from = await holding;
     const transfer =
       from === null ? null : await trialOf(watch, transferCall(token, from, to, amount), signal);
     const used = transfer?.failure === null ? transfer.energy : unknownTransfer;
     return ownEnergy.tokenSettle + used;
   }
-  if ((await accountOf(watch.http, to, signal)) === null) {
+  const [from, sun, hasCode] = await Promise.all([
+    holding,
+    sunOf(watch.http, to, signal),
+    isContract(watch.http, to, signal),
+  ]);
+  // One with coins has an account.
+  if (sun === 0n && (await accountOf(watch.http, to, signal)) === null) {
     return ownEnergy.trxSettle + ownEnergy.newAccount;
   }
-  if (from === null || !(await isContract(watch.http, to, signal))) return ownEnergy.trxSettle;
+  if (from === null || !hasCode) return ownEnergy.trxSettle;
   const received = await trialOf(watch, { from, to, data: '', value: amount }, signal);
   return ownEnergy.trxSettle + received.energy;
 }
@@ -138,12 +147,13 @@ async function wholeFunding(
   signal: AbortSignal,
 ): Promise<{ readonly energy: bigint; readonly transactions: bigint }> {
   const { token, refund } = terms;
-  let energy = await fundEnergy(watch, terms, signal);
-  if (token === null) return { energy, transactions: 1n };
+  const own = begun(fundEnergy(watch, terms, signal));
+  if (token === null) return { energy: await own, transactions: 1n };
   const deployment = deploymentOf(watch, terms);
   const { contract } = deployment;
   const allowance = await allowanceOf(watch.http, token, refund.address, contract, signal);
   const calls = fundCalls(inOwnLane(terms, contract), deployment, allowance);
+  let energy = await own;
   for (const approval of calls.slice(0, -1)) {
     const { failure, energy: used } = await trialOf(watch, approval, signal);
     energy += failure === null ? used : ownEnergy.approve;
@@ -154,7 +164,9 @@ async function wholeFunding(
 export const shortage = shortages<Watch>({
   unit: 'sun',
   code: 'energy_poor',
+  together: atMoment,
   owed: async (watch, owed, payer, signal) => {
+    void begun(sunOf(watch.http, payer, signal));
     let energy = 0n;
     let transactions = 0n;
     let paid = 0n;
@@ -176,9 +188,11 @@ export const shortage = shortages<Watch>({
     return sumOf(watch, payer, { what, energy, transactions, paid, lentCounts }, signal);
   },
   funding: async (watch, terms, signal) => {
+    const { address } = terms.refund;
+    void begun(sunOf(watch.http, address, signal));
     const whole = await wholeFunding(watch, terms, signal);
     const sending = { what: 'fund', paid: paidIn(terms), ...whole, lentCounts: true };
-    return sumOf(watch, terms.refund.address, sending, signal);
+    return sumOf(watch, address, sending, signal);
   },
 });
 
@@ -205,11 +219,12 @@ async function sumOf(
   { what, energy, transactions, paid, lentCounts }: Sending,
   signal: AbortSignal,
 ): Promise<Sum> {
-  const [energySun, sun, has] = await Promise.all([
-    energyPrice(http, signal),
+  const [sun, has] = await Promise.all([
     sunOf(http, address, signal),
     resourcesOf(http, address, signal),
   ]);
+  // It comes with the views.
+  const energySun = await energyPrice(http, signal);
   // The account tells of use and of delegated energy. It is asked for only where wanted.
   const isClear = sun > 0n && (lentCounts || has.energy === 0n);
   const account = isClear ? null : await accountOf(http, address, signal);

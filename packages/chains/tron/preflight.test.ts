@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import snapshot from '@parley/contracts/escrows/energy.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { TronMaterial } from '../interface/material.ts';
+import { exchangedIn } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import type { TronAdapter } from './adapter.ts';
 import { ownEnergy } from './energy.ts';
@@ -16,6 +17,7 @@ import {
   type Leg,
   newcomer,
   newLeg,
+  receiver,
   sendAndMine,
   signal,
 } from './testing/chain.ts';
@@ -75,9 +77,37 @@ test('addresses that were never used are named, with what they need', async () =
   assert.equal(await adapter.claimShortage?.(terms, anyone.address, signal()), null);
 });
 
-/** Over a node that says this of every account and of its resources. */
+/** The exchanges of this, when the nodes were checked. */
+const exchanged = async (work: () => Promise<unknown>) => {
+  await adapter.open(signal());
+  return (await exchangedIn(work)).flat();
+};
+
+test('warnings ask each thing once, and all views of both sides in one call', async () => {
+  const rich = termsOf({ payout: to(receiver.address), refund: to(anyone.address) });
+  const least = ['getaccountresource', 'getaccountresource', 'triggerconstantcontract'];
+  assert.deepEqual(await exchanged(() => adapter.warnings(rich, signal())), least);
+  const parties = { payout: to(newcomer()), refund: to(newcomer()) };
+  const all = ['getaccount', 'getaccount', 'getchainparameters', ...least].sort();
+  const native = termsOf(parties);
+  assert.deepEqual(await exchanged(() => adapter.warnings(native, signal())), all);
+  const token = termsOf({ ...parties, token: chain.token('DevDollar') });
+  // And the trials of the transfer and of its approval.
+  const trials = ['triggerconstantcontract', 'triggerconstantcontract'];
+  assert.deepEqual(await exchanged(() => adapter.warnings(token, signal())), [...all, ...trials]);
+});
+
+test('a preflight asks for all its views in one call, beside its trial', async () => {
+  const terms = termsOf();
+  const asked = await exchanged(() => adapter.preflight(terms, 'funding', signal()));
+  assert.equal(asked.length, 2);
+});
+
+/** Over a node that says this of every account and of its resources, and asks no views at once. */
 const over = (account: object, resources: object) =>
   adapterOver(({ path, body }, forward) => {
+    const isOfViews = path === 'wallet/triggerconstantcontract' && !body.contract_address;
+    if (isOfViews) return { body: {} };
     if (!String(body.address).startsWith('41')) return forward();
     if (path === 'wallet/getaccount') return { body: { address: body.address, ...account } };
     if (path !== 'wallet/getaccountresource') return forward();

@@ -10,16 +10,17 @@ import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
 import { heldBy, holderOf, reasonOf, transferCall, trialOf } from './energy.ts';
 import { deploymentOf, fundCalls, mustBeGood, type TronCall } from './plan.ts';
-import { allowanceOf, isContract, lanesOf, sunOf } from './views.ts';
+import { allowanceOf, atMoment, isContract, lanesOf, sunOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
 /** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
 export async function preflight(
-  watch: Watch,
+  asked: Watch,
   terms: EscrowTerms,
   about: About,
   signal: AbortSignal,
 ): Promise<void> {
+  const watch = atMoment(asked);
   mustBeGood(terms, watch.deployment);
   const { contract } = deploymentOf(watch, terms);
   const { token } = terms;
@@ -28,6 +29,11 @@ export async function preflight(
   const existing = token === null ? true : begun(isContract(watch.http, token, signal));
   const funding = about === 'funding' ? begun(tryFunding(watch, terms, signal)) : null;
   const holding = begun(isFunded ? Promise.resolve(contract) : holderOf(watch, terms, signal));
+  const receivers = isFunded ? [terms.payout] : [terms.payout, terms.refund];
+  // Heard with the views above.
+  for (const { address } of token === null ? receivers : []) {
+    void begun(isContract(watch.http, address, signal));
+  }
   if (!(await existing)) {
     throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
   }
@@ -37,7 +43,6 @@ export async function preflight(
     once(watch, 'preflight_without_balance', { chain: watch.chain, token });
     return;
   }
-  const receivers = isFunded ? [terms.payout] : [terms.payout, terms.refund];
   for (const { address: to } of receivers) {
     const call = await paymentTo(watch, terms, from, to, signal);
     const reason = call === null ? null : reasonOf(await trialOf(watch, call, signal));
