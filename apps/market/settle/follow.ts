@@ -8,7 +8,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import { inParallel } from '@parley/host/in-parallel.ts';
 import { swapsOfEscrows } from '../db/escrows.ts';
-import { storeHeads } from '../db/heads.ts';
+import { readHeads, storeHeads } from '../db/heads.ts';
 import { dueSwaps, makeDue, nextSwapDue } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import {
@@ -41,8 +41,6 @@ export const passLimits = {
   idleMs: 5_000,
   /** Between two polls of a chain that another process follows. */
   standByMs: 30_000,
-  /** Between two looks for new escrows of such a chain: until then a request reads their past. */
-  standByTakeUpMs: 5_000,
 } as const;
 
 export type Pass = {
@@ -126,7 +124,7 @@ export function createSettlement(deps: Deps): Settlement {
   };
   const passOn = (own: Following, isOurs: () => boolean) =>
     inTurn(own, () => passOf(deps, own, isOurs, signal));
-  const standBy = (own: Following) => inTurn(own, () => standByOn(deps, own, signal));
+  const standBy = (own: Following) => inTurn(own, () => standByOn(own, signal));
   const silentSince: SilentSince = new Map();
   const dueNow = () => passOfDue(deps, { following, silentSince }, signal);
   const passDue = async () => (await dueNow()).done;
@@ -316,7 +314,7 @@ function unstarted(adapter: ChainAdapter): Following {
     unseen: true,
     seenAt: longAgo,
     head: '',
-    polledAt: 0,
+    polledAt: longAgo,
     seenHeight: null,
     knownHeight: null,
     running: Promise.resolve(),
@@ -325,24 +323,22 @@ function unstarted(adapter: ChainAdapter): Following {
 }
 
 /**
- * Keeps the adapter ready on a chain that another process follows: requests read here what came
- * since, where they would else read an escrow's past each time.
+ * On a chain that another process follows: asks only how high it is. A request reads by itself the
+ * escrows that it is about, so that the work of this process does not grow with those of others.
+ * A look at Bitcoin goes by all blocks, so they are read on.
  */
-async function standByOn(deps: Deps, own: Following, stop: AbortSignal): Promise<Next> {
+async function standByOn(own: Following, stop: AbortSignal): Promise<Next> {
   stop.throwIfAborted();
-  const inMs = own.seenAt + passLimits.standByTakeUpMs - performance.now();
-  if (own.unseen && inMs <= 0 && (await takeUpOn(deps, own))) own.seenAt = longAgo;
   for (const each of [own.urgent, own.backlog, own.touched]) each.clear();
-  if (own.seenAt === longAgo) return 'now';
-  const next = own.unseen ? Math.max(0, inMs) : undefined;
-  if (performance.now() - own.polledAt < passLimits.standByMs) return next;
+  if (performance.now() - own.polledAt < passLimits.standByMs) return undefined;
   own.polledAt = performance.now();
   const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
-  const { heads } = await own.adapter.changes(limit);
+  const { adapter } = own;
+  const { height } = await (adapter.catchUp?.(limit) ?? adapter.heads(limit));
   // The follower has had all the time between two polls to see that block, too.
   own.knownHeight = own.seenHeight;
-  own.seenHeight = heads.height;
-  return next;
+  own.seenHeight = height;
+  return undefined;
 }
 
 /** `isOurs`: whether this process still follows the chain, after however long a wait. */
@@ -355,7 +351,9 @@ async function passOf(
   stop.throwIfAborted();
   const { adapter, urgent, backlog } = follower;
   const { chain } = adapter;
-  const full = follower.unseen && (await takeUpOn(deps, follower));
+  if (follower.head === '') await resume(deps, adapter);
+  // An adapter reads each block once, for those that it watches by then.
+  while (follower.unseen && (await takeUpOn(deps, follower))) stop.throwIfAborted();
   const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
   const { touched, heads } = await adapter.changes(limit);
   // Kept until they are looked up: an adapter tells each change once.
@@ -385,7 +383,7 @@ async function passOf(
     follower.failingSince = null;
     if (isDone) follower.followed.delete(id);
   });
-  const left = urgent.size + backlog.size + (full ? 1 : 0);
+  const left = urgent.size + backlog.size;
   return {
     chain,
     touched: touched.length,
@@ -393,6 +391,13 @@ async function passOf(
     left,
     heads,
   };
+}
+
+/** Tells the adapter how far this chain was read, by whichever process. */
+async function resume({ db }: Deps, { chain, resumeFrom }: ChainAdapter): Promise<void> {
+  if (resumeFrom === undefined) return;
+  const read = (await readHeads(db)).find((each) => each.chain === chain);
+  if (read !== undefined) resumeFrom(read.height);
 }
 
 /** True where more may wait. */

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -12,6 +11,7 @@ import { type TestDatabase, testDatabase } from '@parley/verify/test/support/dat
 import type { TestDeps } from '@parley/verify/test/support/deps.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { connect } from '../db/database.ts';
+import { storeHeads } from '../db/heads.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { workOf } from '../ports/work.ts';
@@ -130,63 +130,94 @@ test('a follower lets go of swaps that another process brought to their end', as
   assert.deepEqual([left, [...swaps]], [[swap.long], []]);
 });
 
-/** A process that does not follow Bitcoin, and the escrows that it watches. */
-async function standingBy() {
-  await follower(1);
-  const watched: string[] = [];
+/** A process that may follow Bitcoin, and the calls of its adapter: watched escrows are a count. */
+function calling() {
   const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
-  const watch: ChainAdapter['watch'] = (escrows) => {
-    watched.push(...escrows.map(({ address }) => address));
+  const calls: (string | number)[] = [];
+  let watched = 0;
+  const adapter: ChainAdapter = {
+    ...bitcoin,
+    resumeFrom: (height) => void calls.push(`from ${height}`),
+    watch: (escrows) => {
+      watched += escrows.length;
+    },
+    changes: async () => {
+      calls.push(watched);
+      return { touched: [], heads: { height: 702, hash: 'h', clock: 1 } };
+    },
   };
-  const adapters = new Map([['bitcoin', { ...bitcoin, watch }]]);
-  const metrics = createMetrics('parley');
-  const { start, stop } = createSettlement({ ...deps, metrics, adapters, follower: 2 });
-  const has = async ({ long }: Made) => {
-    for (let tries = 0; tries < 500 && !watched.includes(long); tries += 1) await sleep(20);
-    assert.ok(watched.includes(long));
-  };
-  return { watched, has, metrics, start, stop };
+  const { pass } = createSettlement({ ...deps, adapters: new Map([['bitcoin', adapter]]) });
+  return { calls, pass: () => pass('bitcoin') };
 }
 
-test('a process that does not follow a chain watches its escrows all the same, and reconciles none', async () => {
-  const swap = await newSwap();
-  const other = await standingBy();
-  asked = [];
+test('a process that takes a chain up tells its adapter once how far the chain was read', async () => {
+  await deps.db.rows({ name: '', text: 'delete from chain_heads', values: [] });
+  const first = calling();
+  await first.pass();
+  assert.equal(typeof first.calls[0], 'number', 'it was read by no process');
+  await storeHeads(deps.db, 'evm-dev', { height: 5, hash: 'h', clock: 1 }, new Date());
+  const next = calling();
+  await next.pass();
+  await next.pass();
+  assert.equal(next.calls[0], 'from 702');
+  assert.equal(next.calls.filter((each) => typeof each === 'string').length, 1);
+});
+
+test('a block is read once, so an adapter first hears of all escrows, however many there are', async () => {
+  const { id } = await newSwap();
+  // Copies have no script.
+  const text = `insert into escrows (chain, address, swap_id, leg, terms, facts, created_at, done)
+    select chain, address || number, swap_id, leg, terms, facts, created_at, done
+      from escrows, generate_series(1, 2000) number where swap_id = $1 and chain = 'bitcoin'`;
+  await deps.db.rows({ name: '', text, values: [id] });
+  const { calls, pass } = calling();
+  await pass();
+  const watched = calls.find((each) => typeof each === 'number');
+  await deps.db.rows({
+    name: '',
+    text: `delete from escrows where chain = 'bitcoin' and swap_id = $1 and redeem_script is null`,
+    values: [id],
+  });
+  assert.ok(Number(watched) > 2_000, `${watched}`);
+});
+
+test('a process that does not follow a chain reads its blocks on, and follows no escrow', async () => {
+  await newSwap();
+  await follower(1);
+  const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
+  const told: string[] = [];
+  const adapters = new Map([
+    [
+      'bitcoin',
+      {
+        ...bitcoin,
+        watch: () => void told.push('watch'),
+        changes: (signal: AbortSignal) => {
+          told.push('changes');
+          return bitcoin.changes(signal);
+        },
+        catchUp: async () => {
+          told.push('catchUp');
+          return { height: 1, hash: 'h', clock: 1 };
+        },
+      },
+    ],
+  ]);
+  const metrics = createMetrics('parley');
+  const other = createSettlement({ ...deps, metrics, adapters, follower: 2 });
   other.start();
   try {
-    await other.has(swap);
+    await waitUntil(async () => told.includes('catchUp'));
     // Another process's measure of the chain is no measure of this one.
     const text = await waitUntil(async () => {
-      const found = await other.metrics.registry.metrics();
+      const found = await metrics.registry.metrics();
       return found.includes('parley_chain_leader{chain="bitcoin"} 0') ? found : null;
     });
     assert.doesNotMatch(text, /^parley_follow_behind_seconds\{/m);
   } finally {
     await other.stop();
   }
-  assert.ok(!asked.some(({ address }) => address === swap.long));
-});
-
-test('such a process takes up what is new once in five seconds', async (t) => {
-  let now = 0;
-  let asked = 0;
-  t.mock.method(performance, 'now', () => {
-    asked += 1;
-    return now;
-  });
-  const early = await newSwap();
-  const other = await standingBy();
-  other.start();
-  t.after(other.stop);
-  await other.has(early);
-  now += passLimits.standByTakeUpMs - 1;
-  const late = await newSwap();
-  // Its passes are a millisecond apart now, and each asks for the time.
-  const enough = asked + 100;
-  for (let tries = 0; tries < 100 && asked < enough; tries += 1) await sleep(20);
-  assert.ok(!other.watched.includes(late.long));
-  now += 1;
-  await other.has(late);
+  assert.deepEqual(told, ['catchUp']);
 });
 
 test('a process whose node is silent to what time changes leaves that to another one', async (t) => {
@@ -220,12 +251,11 @@ test('a process whose node is silent to what time changes leaves that to another
 test('a follower whose node stands still is overtaken by a process that knows later blocks', async (t) => {
   const on = (height: () => number) => {
     const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
-    const changes = async () => ({
-      touched: [],
-      heads: { height: height(), hash: `h${height()}`, clock: height() },
-    });
-    return new Map([['bitcoin', { ...bitcoin, changes }]]);
+    const heads = async () => ({ height: height(), hash: `h${height()}`, clock: height() });
+    const changes = async () => ({ touched: [], heads: await heads() });
+    return new Map([['bitcoin', { ...bitcoin, changes, catchUp: heads }]]);
   };
+  await deps.db.rows({ name: '', text: `update leases set ends_at = '-infinity'`, values: [] });
   let height = 101;
   const other = connect(database.url);
   const own = createSettlement({ ...deps, adapters: on(() => 100), follower: 5 });
@@ -239,7 +269,12 @@ test('a follower whose node stands still is overtaken by a process that knows la
   const now = performance.now.bind(performance);
   t.mock.method(performance, 'now', () => now() + ms);
   own.start();
-  await waitUntil(async () => (await holder()) === 5);
+  await waitUntil(async () => {
+    const text = `select height from chain_heads where chain = 'bitcoin'`;
+    const [row] = await deps.db.rows<{ height: number }>({ name: '', text, values: [] });
+    return Number(row?.height) === 100;
+  });
+  assert.equal(await holder(), 5);
   another.start();
   await waitUntil(async () => {
     // As if the time between two polls had gone by.

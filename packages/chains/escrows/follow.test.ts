@@ -32,6 +32,20 @@ for (const [family, begin] of Object.entries(worlds)) {
       }
     });
 
+    test('the secret of a claim that failed long ago is found where nobody has read that block', async () => {
+      const each = await leg();
+      const told = await world.adapter();
+      const other = await world.adapter();
+      for (const adapter of [told, other]) adapter.watch([each.escrow]);
+      told.resumeFrom?.((await told.heads(signal())).height);
+      await tell(contract, world.claimData(each));
+      // More than each family reads after every start.
+      await world.mine(130);
+      for (const adapter of [told, other]) await adapter.changes(signal());
+      assert.equal((await read(told, each)).secret, each.secret);
+      assert.equal((await read(other, each)).secret, null);
+    });
+
     test('a secret in any form is found in what is sent to the contract, or names ours or its hashlock', async () => {
       for (const [isSentToUs, names] of [
         [true, () => ''],

@@ -1,19 +1,30 @@
 // New blocks, blocks taken back, the pending block, and events that came nearer to their depth.
-// Blocks are read whole: a failed claim shows its secret in no log. Far behind, logs alone are
-// read.
+// Blocks are read whole: a failed claim shows its secret in no log. Further behind than
+// `mostBlocks`, logs alone are read.
 
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Changes, Heads, WatchedEscrow } from '../interface/reading.ts';
-import { comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
+import {
+  comeToDepth,
+  follow,
+  happened,
+  push,
+  reorgMargin,
+  type Steps,
+  takeOwed,
+} from '../kit/follow.ts';
 import { once } from '../nodes/sources.ts';
 import { sameAddress } from './address.ts';
 import { type Block, blockAt, headBlock, type Log, type Tx } from './node.ts';
 import { decodeCall } from './plan.ts';
 import { deepestBlock, finalBlock } from './read.ts';
-import { eachRange, ours, reorgMargin } from './scan.ts';
+import { eachRange, ours } from './scan.ts';
 import { noteLog, type Seen, touchesOf, type Watch } from './watch.ts';
 
+/** Half an hour of Ethereum, and half a minute of Arbitrum. */
 const fullBlocks = 128;
+/** Eight minutes of Arbitrum, seven hours of Ethereum: 256 rounds of questions. */
+const mostBlocks = 2_048;
 /** Callers kept for an escrow: its own claim and refund are among the first. */
 const mostCallers = 64;
 
@@ -32,6 +43,7 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
 
 const steps: Steps<Watch, Block, Seen> = {
   fullBlocks,
+  mostBlocks,
   blockAt: ({ rpc }, number, signal) => blockAt(rpc, number, false, signal),
   past: ({ number, hash }) => ({ number, hash, touched: new Set() }),
   begun: (watch, from) => {
@@ -53,9 +65,12 @@ const steps: Steps<Watch, Block, Seen> = {
   take,
 };
 
-async function skip(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
+async function skip(
+  watch: Watch,
+  { to }: { readonly to: number },
+  signal: AbortSignal,
+): Promise<void> {
   const tip = watch.blocks.at(-1)?.number ?? 0;
-  const to = head.number - fullBlocks;
   watch.log('far_behind', { chain: watch.chain, blocks: to - tip });
   const from = Math.max(tip, watch.skippedTo - reorgMargin) + 1;
   await eachRange(watch, filtersOf(watch), from, to, signal, (logs, end) => {

@@ -72,6 +72,9 @@ export function evmParty(options: EvmAdapterOptions) {
     contract: evmContract(deployment),
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
+    resumeFrom: (height) => {
+      watch.readTo = height;
+    },
     signing: kit.asked({ separator, permitNonce, trial }),
     readSigned: (signed) => readSigned(watch, signed),
     at: (heads) => asksOf({ ...watch, rpc: atLook(node, heads) }),

@@ -6,7 +6,7 @@ import { getAddress } from 'viem/utils';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
 import { type EscrowState, rankOf, settledRank } from '../escrows/state.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { firstHeight } from '../kit/follow.ts';
+import { firstHeight, reorgMargin } from '../kit/follow.ts';
 import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
 import { learn } from '../kit/watch.ts';
 import { inPart } from '../kit/widths.ts';
@@ -30,8 +30,6 @@ import { type Known, type Mark, noteLog, touchesOf, type Verb, type Watch } from
 
 /** Ranges read in one call: at 10 000 blocks each, a month of half-second blocks. */
 export const mostRequests = 600;
-/** Blocks looked at again behind what was scanned: reorganisations that nobody followed. */
-export const reorgMargin = 64;
 /** A chain's clock may be behind ours when a swap is agreed. */
 const mostHours = 1_000;
 const clockSlackSeconds = 3_600;

@@ -68,6 +68,7 @@ export type Watch = kit.Watching<Known> & {
   /** Fundings in the pending block, by escrow. */
   waiting: ReadonlyMap<string, string>;
   readonly blocks: Seen[];
+  readTo: number | null;
   /** Logs of all blocks from here to the tip were matched with `known`. */
   followedFrom: number;
   /** How far above the tip the logs were read before a skip ended early; 0: none has. */
@@ -97,6 +98,7 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     unfinal: new Map(),
     waiting: new Map(),
     blocks: [],
+    readTo: null,
     followedFrom: 0,
     skippedTo: 0,
     hours: new Map(),

@@ -57,6 +57,13 @@ export type Reading = {
   /** Stop following: the escrow is empty at depth and its swap has ended. */
   unwatch(addresses: readonly string[]): void;
 
+  /**
+   * Another process has read up to this height, so `changes` reads on from there, within a bound,
+   * where a start alone reads the last few blocks. Absent where a failed claim is found without
+   * that: in an escrow's own history (Solana), or where no block takes one (Bitcoin).
+   */
+  resumeFrom?(height: number): void;
+
   /** Watched escrows that may have changed since the last call. One caller at a time. */
   changes(signal: AbortSignal): Promise<Changes>;
 
@@ -68,6 +75,12 @@ export type Reading = {
 
   /** A look at no escrow. */
   heads(signal: AbortSignal): Promise<Heads>;
+
+  /**
+   * The same, and reads the blocks that came, so that no later look has to. Absent where a look
+   * reads no blocks.
+   */
+  catchUp?(signal: AbortSignal): Promise<Heads>;
 
   /** A look at one escrow, where no clock matters. */
   readEscrow(escrow: WatchedEscrow, signal: AbortSignal): Promise<EscrowFacts>;

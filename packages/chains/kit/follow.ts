@@ -8,18 +8,27 @@ export type Seen = { readonly number: number; readonly hash: string };
 
 type Followed<Past extends Seen> = Pick<Watching, 'chain' | 'log' | 'known' | 'owed'> & {
   readonly blocks: Past[];
+  /** Another process read so far, as it was told; null: it was told nothing. */
+  readonly readTo: number | null;
 };
 
 export type Steps<Watch, Block extends Seen, Past extends Seen> = {
+  /** Read whole after a start, where nobody tells of more that is unread. */
   readonly fullBlocks: number;
+  /** Read whole at most, which bounds the work after a long silence. */
+  readonly mostBlocks: number;
   blockAt(watch: Watch, number: number, signal: AbortSignal): Promise<Block | null>;
   /** The past of a block from which no transaction was read. */
   past(block: Block): Past;
   /** Everything from this block on is read. */
   begun?(watch: Watch, from: number): void;
   takenBack?(watch: Watch, block: Past): void;
-  /** More than `fullBlocks` behind: comes nearer, or begins anew. */
-  skip(watch: Watch, head: Block, signal: AbortSignal): Promise<void>;
+  /** Far behind: comes to block `to` without reading each, or begins anew. */
+  skip(
+    watch: Watch,
+    range: { readonly to: number; readonly head: Block },
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Takes a few blocks by `push`; false when they do not fit together: tried again later. */
   take(
     watch: Watch,
@@ -29,6 +38,8 @@ export type Steps<Watch, Block extends Seen, Past extends Seen> = {
 };
 
 const batch = 8;
+/** Blocks looked at again behind what was read: reorganisations that nobody followed. */
+export const reorgMargin = 64;
 /** Blocks remembered to walk back over; a deeper reorganisation reports every escrow. */
 const rememberedBlocks = 512;
 
@@ -44,13 +55,25 @@ export async function follow<Past extends Seen, Watch extends Followed<Past>, Bl
   await unwind(watch, steps, head, signal);
   const tip = blocks.at(-1);
   if (tip === undefined) return;
-  if (head.number - tip.number > steps.fullBlocks) await steps.skip(watch, head, signal);
+  const above = wholeAbove(watch, steps, head.number);
+  if (above > tip.number) await steps.skip(watch, { to: above, head }, signal);
   let from = (blocks.at(-1)?.number ?? head.number) + 1;
   while (from <= head.number) {
     const to = Math.min(head.number, from + batch - 1);
     if (!(await steps.take(watch, { from, to, head }, signal))) return;
     from = to + 1;
   }
+}
+
+/** The height above which every block is read whole. */
+function wholeAbove(
+  { blocks, readTo }: Pick<Followed<Seen>, 'blocks' | 'readTo'>,
+  { fullBlocks, mostBlocks }: { readonly fullBlocks: number; readonly mostBlocks: number },
+  head: number,
+): number {
+  const tip = blocks.at(-1)?.number ?? null;
+  const read = readTo === null ? tip : Math.max(tip ?? 0, readTo - reorgMargin);
+  return Math.max(0, head - mostBlocks, Math.min(head - fullBlocks, read ?? head));
 }
 
 /** Begins some blocks below the head, and reports everybody. */
@@ -60,7 +83,7 @@ export async function begin<Past extends Seen, Watch extends Followed<Past>, Blo
   head: Block,
   signal: AbortSignal,
 ): Promise<void> {
-  const number = Math.max(0, head.number - steps.fullBlocks);
+  const number = wholeAbove(watch, steps, head.number);
   const base = number === head.number ? head : await steps.blockAt(watch, number, signal);
   if (base === null) return;
   watch.blocks.splice(0, watch.blocks.length, steps.past(base));

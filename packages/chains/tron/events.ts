@@ -33,7 +33,7 @@ const mostSearched = 1_000;
 /** In one answer: an escrow is funded and ended once, and more are lies. */
 const mostFound = 8;
 /** A chain's clock may be behind ours when a swap is agreed. */
-export const slackSeconds = 600;
+const slackSeconds = 600;
 
 /** `fund`: which transaction funded it. `end`: also how it ended. */
 type Sought = 'fund' | 'end';
@@ -144,10 +144,31 @@ async function boundsOf(
   head: Block,
   signal: AbortSignal,
 ): Promise<{ readonly first: number; readonly lastFunding: number }> {
-  const begin = await firstFrom(watch, since - slackSeconds, head, signal);
+  const first = (await firstSince(watch, since, head, signal)) ?? head.number;
   const fundBefore = terms.fundBefore ?? Number.POSITIVE_INFINITY;
   const lastFunding = (await firstFrom(watch, fundBefore, head, signal))?.number ?? head.number;
-  return { first: begin?.number ?? head.number, lastFunding };
+  return { first, lastFunding };
+}
+
+/** Searches for blocks that are kept: one for each ten minutes in which a swap was agreed. */
+const mostStarts = 1_000;
+
+/** A block from which on a swap may have been funded; null: the chain's clock is not there yet. */
+export async function firstSince(
+  watch: Pick<Watch, 'http' | 'starts'>,
+  since: number,
+  head: Block,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { starts } = watch;
+  const second = since - (since % slackSeconds) - slackSeconds;
+  const known = starts.get(second);
+  if (known !== undefined) return known;
+  const first = await firstFrom(watch, second, head, signal);
+  if (first === null) return null;
+  if (starts.size >= mostStarts) starts.clear();
+  starts.set(second, first.number);
+  return first.number;
 }
 
 async function eventsIn(

@@ -8,8 +8,10 @@ import { type Block, blockAt, blocksOf, headBlock, type Info, secondOf } from '.
 import { areOf, infosOf } from './receipts.ts';
 import { noteLog, noteMade, type Seen, touchesOf, verbOfTopic, type Watch } from './watch.ts';
 
-/** Blocks read whole in one call, and after a start: five minutes of them. */
+/** Five minutes. */
 const fullBlocks = 100;
+/** Half an hour: their receipts are up to half a megabyte a block. */
+const mostBlocks = 600;
 /** Blocks whose receipts a node may not have yet. */
 const recentBlocks = 3;
 
@@ -36,10 +38,13 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
  */
 const steps: Steps<Watch, Block, Seen> = {
   fullBlocks,
+  mostBlocks,
   blockAt: ({ http }, number, signal) => blockAt(http, number, signal),
   past: ({ number, hash }) => ({ number, hash, about: null }),
-  skip: (watch, head, signal) => {
-    const behind = head.number - (watch.blocks.at(-1)?.number ?? 0);
+  // Another chain may have come in this one's place.
+  begun: ({ starts }) => starts.clear(),
+  skip: (watch, { to, head }, signal) => {
+    const behind = to - (watch.blocks.at(-1)?.number ?? 0);
     watch.log('far_behind', { chain: watch.chain, blocks: behind });
     return begin(watch, steps, head, signal);
   },

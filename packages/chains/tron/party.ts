@@ -70,6 +70,9 @@ export function tronParty(options: TronAdapterOptions) {
     contract: tronContract(deployment),
     parseAddress: parseTronAddress,
     plan: (terms) => tronEscrow(terms, deployment),
+    resumeFrom: (height) => {
+      watch.readTo = height;
+    },
     readSigned: (signed) => readSigned(watch, signed),
     at: (heads) => asksOf({ ...watch, http: momentAt(node, heads) }),
     deployment,

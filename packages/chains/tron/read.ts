@@ -19,12 +19,12 @@ import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once, unlessAborted } from '../nodes/sources.ts';
-import { lookInEvents, slackSeconds } from './events.ts';
+import { firstSince, lookInEvents } from './events.ts';
 import type { Http } from './http.ts';
 import { type Block, blockAt, headBlock, secondOf, type View } from './node.ts';
 import { contractEscrow, deploymentOf } from './plan.ts';
 import { askAhead } from './preflight.ts';
-import { firstFrom, loggedIn, transactionIn } from './receipts.ts';
+import { loggedIn, transactionIn } from './receipts.ts';
 import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
 import {
   blocksToSearch,
@@ -353,7 +353,7 @@ async function searchDown(
   if (own === undefined || searches.has(key)) return;
   const until = AbortSignal.any([closed.signal, AbortSignal.timeout(searchMs)]);
   const down = async (): Promise<Found | null> => {
-    const first = (await firstFrom(watch, since - slackSeconds, head, until))?.number ?? 0;
+    const first = (await firstSince(watch, since, head, until)) ?? 0;
     let block = own.searchedTo ?? head.number;
     while (block >= first) {
       const numbers = Array.from({ length: searchedTogether }, (_, at) => block - at);

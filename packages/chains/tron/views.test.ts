@@ -3,6 +3,7 @@ import { before, test } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
+import { firstSince } from './events.ts';
 import { type Http, httpClient } from './http.ts';
 import { type Block, headBlock, pricesOf } from './node.ts';
 import { firstFrom } from './receipts.ts';
@@ -172,8 +173,21 @@ function chainOf(seconds: Seconds) {
   const head = blockOf(seconds, seconds.length - 1);
   const find = async (second: number) =>
     (await firstFrom({ http }, second, head, AbortSignal.timeout(5_000)))?.number;
-  return { asked, find };
+  return { asked, find, http, head };
 }
+
+test('swaps of the same ten minutes share the search for their first block, ten minutes before', async () => {
+  const { asked, http, head } = chainOf(everySlot(2_000));
+  const watch = { http, starts: new Map<number, number>() };
+  const tenMinutes = start - (start % 600) + 3_600;
+  const firstOf = (since: number) => firstSince(watch, since, head, AbortSignal.timeout(5_000));
+  const first = await firstOf(tenMinutes + 599);
+  const questions = asked.length;
+  assert.equal(first, Math.ceil((tenMinutes - 600 - start) / 3));
+  assert.equal(await firstOf(tenMinutes), first);
+  assert.equal(asked.length, questions);
+  assert.notEqual(await firstOf(tenMinutes - 1), first);
+});
 
 const start = 1_700_000_000;
 

@@ -122,6 +122,11 @@ export function noteMoment(heads: Heads, moment: Moment): void {
   moments.set(heads, moment);
 }
 
+/** For one request: all that it asks is asked once, and its views go together. */
+export function atMoment(watch: Watch): Watch {
+  return 'heard' in watch.http ? watch : { ...watch, http: momentOf(watch.http) };
+}
+
 export const momentAt = (http: Http, heads: Heads): Moment => moments.get(heads) ?? momentOf(http);
 
 /** Only one witness may make a block of a height and a second. */

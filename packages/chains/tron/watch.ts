@@ -59,12 +59,15 @@ export type Watch = kit.Watching<Known> & {
   /** The contracts too: a transaction that names one may have called it. */
   readonly names: Names;
   readonly blocks: Seen[];
+  readTo: number | null;
   /** The searches for transactions that did something, as far as they are under way. */
   readonly searches: Map<string, Promise<Found | null>>;
   /** The last searches in the index of events, of escrows that are only looked at too. */
   readonly searched: Map<string, Searched>;
   /** Blocks that the index is asked about at once. */
   readonly eventRange: Width;
+  /** The first block from a second on. */
+  readonly starts: Map<number, number>;
   readonly clock: () => number;
 };
 
@@ -82,11 +85,11 @@ export function newWatch({ chain, policy: { signSeconds }, log, http, deployment
     contractsOf(deployment).map((each) => [bareAddress(each).slice(2), each]),
   );
   for (const bytes of contracts.keys()) addName(names, bytes);
-  const own = { http, deployment, contracts, signSeconds, names, blocks: [] };
+  const own = { http, deployment, contracts, signSeconds, names, blocks: [], readTo: null };
   const clock = () => performance.now();
   const eventRange = { now: mostEventBlocks, taken: 0, most: mostEventBlocks };
-  const searches = { searches: new Map(), searched: new Map(), eventRange, clock };
-  return { ...kit.newWatching<Known>(chain, log), ...own, ...searches };
+  const searches = { searches: new Map(), searched: new Map(), starts: new Map() };
+  return { ...kit.newWatching<Known>(chain, log), ...own, ...searches, eventRange, clock };
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {

@@ -41,6 +41,7 @@ export type World = {
   claim(leg: Leg): Promise<string>;
   refund(leg: Leg): Promise<string>;
   pass(seconds: number): Promise<void>;
+  mine(blocks: number): Promise<unknown>;
   /** The contents of the newest block become final. */
   finalize(): Promise<void>;
   /** Over a node that gives no logs, or no old states and blocks either. */
@@ -95,6 +96,7 @@ export async function worldOfEvm(): Promise<World> {
     claim: (leg) => evm.claim(chain, leg),
     refund: (leg) => evm.refund(chain, leg),
     pass: (seconds) => evm.later(chain, seconds),
+    mine,
     finalize: () => mine(3),
     adapter: async (lack) => {
       if (lack === undefined) return adapterOf();
@@ -159,6 +161,7 @@ export async function worldOfTron(): Promise<World> {
     claim: (leg) => tron.claim(chain, leg),
     refund: (leg) => tron.refund(chain, leg),
     pass: chain.pass,
+    mine: chain.dev.mine,
     finalize: chain.solidify,
     adapter: async (lack) => (lack === undefined ? adapterOf() : lacking(lack)),
     counted: (asked) =>
