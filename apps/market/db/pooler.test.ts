@@ -5,9 +5,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { testDatabase } from '@parley/verify/test/support/database.ts';
 import { startPgbouncer } from '@parley/verify/test/support/pgbouncer.ts';
+import pg from 'pg';
 import { connect, databaseLimits, type Statement } from './database.ts';
 import { migrate } from './migrate.ts';
 import { mustKeepSessions } from './pooler.ts';
+import { PoolerError } from './session.ts';
 
 const database = await testDatabase();
 after(() => database.drop());
@@ -61,6 +63,24 @@ for (const mode of ['transaction', 'statement'] as const) {
     }
   });
 }
+
+test('a connection finds that its sessions are handed round, though none did at the start', async () => {
+  const pooled = await startPgbouncer(database.url, 'transaction', 'server_round_robin = 1');
+  // Two transactions at once: the pooler has two sessions from then on.
+  const both = [0, 1].map(() => new pg.Client({ connectionString: pooled.url }));
+  const db = connect(pooled.url);
+  try {
+    for (const client of both) {
+      await client.connect();
+      await client.query('begin');
+    }
+    for (const client of both) await client.query('commit');
+    await assert.rejects(db.rows(sql('select 1')), PoolerError);
+  } finally {
+    await Promise.all([db.close(), ...both.map((client) => client.end())]);
+    await pooled.stop();
+  }
+});
 
 for (const query of ['', 'RESET ALL', 'DEALLOCATE ALL', 'RESET ALL; DEALLOCATE ALL']) {
   test(`a pooler in session mode that resets by "${query}" is refused for that`, async () => {

@@ -42,12 +42,11 @@ const meaning = {
   idle_session_timeout: '0',
 };
 
-/** Each by the name that `pg_settings` has, and as it writes the value. */
 export function sessionSettings(
   name: string,
   { statementMs, lockMs = 0, readOnly }: SessionLimits,
 ): Readonly<Record<string, string>> {
-  // Whole milliseconds, as they are read back.
+  // Whole milliseconds.
   const within = String(Math.floor(statementMs));
   return {
     application_name: name,
@@ -81,21 +80,21 @@ const poolerFaults = {
   silent: 'hands on no notifications',
 };
 
-/** Sets them, and reads back that they are set. Throws PoolerError where they are not. */
+/** Sets them, and reads them again. Throws PoolerError where they are not what they were. */
 export async function setSession(
   client: pg.ClientBase,
   settings: Readonly<Record<string, string>>,
 ): Promise<void> {
   const sets = Object.entries(settings).map(([name, to]) => `set ${name} to '${to}'`);
   // Since PostgreSQL 17.
-  const newer = `select set_config(name, '0', false) from pg_settings
-    where name = 'transaction_timeout'`;
-  await client.query([...sets, newer].join('; '));
-  const text = 'select name, setting from pg_settings where name = any($1)';
-  const { rows } = await client.query<{ name: string; setting: string }>(text, [
-    Object.keys(settings),
-  ]);
-  const found = new Map(rows.map(({ name, setting }) => [name, setting]));
-  const isSet = ([name, to]: readonly [string, string]) => found.get(name) === to;
-  if (!Object.entries(settings).every(isSet)) throw new PoolerError('transaction');
+  const newer = `select set_config('transaction_timeout', '0', false)
+    where current_setting('transaction_timeout', true) is not null`;
+  // Two looks at pg_settings, which has a row of every setting there is, were 2 ms of PostgreSQL.
+  const each = Object.keys(settings).map((name) => `current_setting('${name}')`);
+  const read = `select array[${each.join(', ')}]::text as settings`;
+  const answers = await client.query([...sets, newer, read].join('; '));
+  // One for each statement, which the type of `query` does not say.
+  const first = (answers as unknown as pg.QueryResult<{ settings: string }>[]).at(-1)!;
+  const later = await client.query<{ settings: string }>(read);
+  if (later.rows[0]!.settings !== first.rows[0]!.settings) throw new PoolerError('transaction');
 }
