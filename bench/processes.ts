@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CoinName } from '@parley/dev/demo/place.ts';
 import { startPostgres } from '@parley/host/postgres/postgres.ts';
-import { passLimits } from '@parley/market/settle/follow.ts';
 import { newCustomer } from '@parley/verify/test/support/customers.ts';
 import { agreed, type Deal, finish, type Pair, shows } from '@parley/verify/test/support/deals.ts';
 import { type FaultProxy, faultProxy } from '@parley/verify/test/support/fault-proxy.ts';
@@ -28,10 +27,11 @@ const coins: readonly (readonly [CoinName, CoinName])[] = [
 ];
 /** In a round, for each second of it. */
 const swapsPerSecond = 8;
-/** Code is compiled well after some hundred swaps. Until then three processes compile it three times. */
-const warmRounds = usually(6, 0);
-/** The others poll the chains once at least: blocks that they missed are no swap's cost. */
-const caughtUpMs = usually(passLimits.standByMs + 5_000, 0);
+/**
+ * Three processes compile their code three times. After eight rounds compilers still took 12 ms of a
+ * swap by three, 5 by one.
+ */
+const warmRounds = usually(12, 0);
 /** What a process takes idle is measured for so long before, and is no part of a swap. */
 const idleMs = usually(20_000, 100);
 const processes = 3;
@@ -66,13 +66,19 @@ export async function processRows(
   rounds: number,
 ): Promise<Row[]> {
   const idle = isMiniature ? { servers: 0, database: 0 } : await idleOf(market, servers);
-  for (let round = 0; round < warmRounds; round += 1) await around(market, servers, idle, round);
+  let turn = 0;
+  const next = (work: typeof around) => {
+    turn += 1;
+    return work(market, servers, idle, turn);
+  };
+  for (let round = 0; round < warmRounds; round += 1) await next(around);
   const one: Spent[] = [];
   const three: Spent[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    one.push(await alone(market, servers, idle, round));
-    await sleep(caughtUpMs);
-    three.push(await around(market, servers, idle, round));
+    // Blocks that the others missed while they stood still are no swap's cost.
+    if (round > 0) await next(around);
+    three.push(await next(around));
+    one.push(await next(alone));
   }
   return rowsOf(one, three);
 }
@@ -126,14 +132,14 @@ async function alone(
   market: Market,
   [first, ...others]: readonly Server[],
   idle: Idle,
-  round: number,
+  turn: number,
 ): Promise<Spent> {
   const tell = (signal: NodeJS.Signals) => {
     for (const each of others) each.market.child.kill(signal);
   };
   tell('SIGSTOP');
   try {
-    return await around(market, [first!], idle, round);
+    return await around(market, [first!], idle, turn);
   } finally {
     tell('SIGCONT');
   }
@@ -144,7 +150,7 @@ async function around(
   market: Market,
   servers: readonly Server[],
   idle: Idle,
-  round: number,
+  turn: number,
 ): Promise<Spent> {
   const { stage, pairs } = market;
   point(
@@ -158,7 +164,7 @@ async function around(
   for (const [at, [one, other]] of pairs.entries()) {
     const [b, a] = coins[at % coins.length]!;
     // Coins go back in each second round, so that nobody runs out of them.
-    const pair: Pair = round % 2 === 0 ? [one, other] : [other, one];
+    const pair: Pair = turn % 2 === 0 ? [one, other] : [other, one];
     deals.push(await agreed(stage, pair, b, a));
   }
   await Promise.all(

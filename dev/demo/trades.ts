@@ -43,6 +43,7 @@ type Saved = Partial<Record<LegName, number>>;
 
 const pollMs = 250;
 const marketPollMs = 3_000;
+const statusPollMs = 1_000;
 const statusLimitMs = 15_000;
 
 /** The assets of the demo as pinned facts, compared with what the market lists. */
@@ -278,7 +279,7 @@ async function marketSays(
     if (!isTaproot) return ['the leg on Bitcoin is not Taproot, which both sides asked for'];
     if (status === expected && isMined) return [];
     if (performance.now() > until) return [`the market says ${status}, not ${expected}`];
-    await sleep(marketPollMs);
+    await sleep(statusPollMs);
   }
 }
 

@@ -7,7 +7,15 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { entryOf, groupsOf, mostTogether, roomOf, seconds, together } from './groups.ts';
+import {
+  entryOf,
+  groupsOf,
+  mostTogether,
+  roomOf,
+  seconds,
+  secondsOfEach,
+  together,
+} from './groups.ts';
 import { idleOver } from './usage.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -28,6 +36,11 @@ test('every file is in one group, with others of its room; alone are the long an
   const firsts = groups.map(([first = '']) => first);
   assert.deepEqual(
     Object.keys(seconds).filter((file) => !firsts.includes(file)),
+    [],
+  );
+  const rooms = new Set(all.map(roomOf));
+  assert.deepEqual(
+    Object.keys(secondsOfEach).filter((room) => !rooms.has(room)),
     [],
   );
   for (const names of together) {

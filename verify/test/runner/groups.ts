@@ -27,8 +27,17 @@ export const seconds: Readonly<Record<string, number>> = {
   'verify/test/conformance.test.ts': 12,
   'verify/test/sim/crashes.test.ts': 10,
 };
-/** Of any other file, about. */
-const secondsOfOne = 2;
+/** Any other file of these rooms takes about so long: some wait for chains, others calculate. */
+export const secondsOfEach: Readonly<Record<string, number>> = {
+  'packages/sdk': 3.5,
+  verify: 2.8,
+  'packages/chains': 2.7,
+  'apps/watchtower': 2.4,
+  'packages/core': 0.6,
+  'packages/web': 0.5,
+};
+/** Elsewhere. */
+const secondsOfOne = 1.6;
 /**
  * These groups override all other rules: the files of each share a market, if any of them has one,
  * and each file has the market for itself meanwhile. One market would do, for three times the time:
@@ -128,8 +137,10 @@ export function groupsOf(root: string, files: readonly string[]): string[][] {
   return groups.toSorted((one, two) => secondsOf(two) - secondsOf(one));
 }
 
-const secondsOf = (group: readonly string[]) =>
-  seconds[group[0] ?? ''] ?? group.length * secondsOfOne;
+function secondsOf([first = '', ...others]: readonly string[]): number {
+  const each = secondsOfEach[roomOf(first)] ?? secondsOfOne;
+  return seconds[first] ?? (1 + others.length) * each;
+}
 
 /** A file with a suite of each file of a group, with hooks of its own, that notes its time. */
 export async function entryOf(root: string, folder: string, group: string[]): Promise<string> {
