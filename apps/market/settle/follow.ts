@@ -329,7 +329,6 @@ function unstarted(adapter: ChainAdapter): Following {
  */
 async function standByOn(own: Following, stop: AbortSignal): Promise<Next> {
   stop.throwIfAborted();
-  for (const each of [own.urgent, own.backlog, own.touched]) each.clear();
   if (performance.now() - own.polledAt < passLimits.standByMs) return undefined;
   own.polledAt = performance.now();
   const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);

@@ -198,9 +198,9 @@ async function followBlocks(
   if (wanted.length === 0) return last.height >= heads.height;
   const { past } = backend;
   const hashes = past.kind === 'by_block' ? await past.blockHashes(wanted, signal) : [];
-  const read = (height: number, within: AbortSignal) =>
-    placedBlock(backend, { height, hash: hashes[height - last.height - 1] }, within);
-  const reading = readAhead(wanted, blocksAhead, read, signal);
+  const places = wanted.map((height, at): Place => ({ height, hash: hashes[at] }));
+  const read = (place: Place, within: AbortSignal) => placedBlock(backend, place, within);
+  const reading = readAhead(places, blocksAhead, read, signal);
   for await (const found of reading) {
     // The chain moved while we read: the next pass walks back.
     if (found === null || !(await take(follower, found, budget))) return false;
