@@ -25,7 +25,7 @@ export type MempoolChange = {
   /** Those of `unmined` that are in the mempool no more. */
   readonly gone: readonly string[];
   /** The best block after the mempool was read: with another one, `gone` may mean mined. */
-  readonly tipHash: string;
+  readonly best: Heads | Pick<Heads, 'hash'>;
 };
 
 export type PastByBlock = {

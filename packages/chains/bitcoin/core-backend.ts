@@ -62,7 +62,7 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
       firstHeight: (since, signal) => firstHeight(rpc, since, signal),
       blockHashes: (heights, signal) => blockHashes(rpc, heights, signal),
     },
-    tip: (signal) => tip(state, signal),
+    tip: (signal) => tip(rpc, network, signal),
     blockHash: (height, signal) => blockHash(rpc, height, signal),
     block: async (hash, signal) => {
       const hex = await rpc.call<string>('getblock', [hash, 0], signal).catch(unexpected);
@@ -78,8 +78,13 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
   };
 }
 
-async function tip({ rpc, network }: State, signal: AbortSignal): Promise<Heads> {
-  const info = await rpc.call<ChainInfo>('getblockchaininfo', [], signal).catch(unexpected);
+async function tip(rpc: CoreRpc, network: BitcoinNetwork, signal: AbortSignal): Promise<Heads> {
+  return headsOf(network, await rpc.call<ChainInfo>(...chainInfo, signal).catch(unexpected));
+}
+
+const chainInfo = ['getblockchaininfo', []] as const;
+
+function headsOf(network: BitcoinNetwork, info: ChainInfo): Heads {
   if (!network.coreChains.includes(info.chain)) {
     throw unavailable(coreName, `it runs ${info.chain}, and this is Bitcoin ${network.name}`);
   }
@@ -88,6 +93,12 @@ async function tip({ rpc, network }: State, signal: AbortSignal): Promise<Heads>
     throw unavailable(coreName, `it is still catching up, at block ${info.blocks}`);
   }
   return { height: info.blocks, hash: info.bestblockhash, clock: info.mediantime };
+}
+
+function isChainInfo(
+  answer: readonly string[] | ChainInfo | RpcRefusal | undefined,
+): answer is ChainInfo {
+  return answer !== undefined && 'bestblockhash' in answer;
 }
 
 const outOfRange = -8;
@@ -165,7 +176,7 @@ async function mediansAt(rpc: CoreRpc, heights: readonly number[], signal: Abort
 }
 
 async function mempool(state: State, interest: MempoolInterest, signal: AbortSignal) {
-  const { rpc, longList } = state;
+  const { rpc, network, longList } = state;
   if (interest.isNewInterest && state.known.size <= longList) state.known = new Set();
   const long = state.known.size > longList;
   const wait = long && Math.abs(state.now() - state.listedAt) < longListSeconds;
@@ -174,17 +185,16 @@ async function mempool(state: State, interest: MempoolInterest, signal: AbortSig
   for (const txid of first) state.known.delete(txid);
   const early = await fetchNew(state, first, signal);
   if (wait) {
-    const tipHash = await rpc.call<string>('getbestblockhash', [], signal).catch(unexpected);
-    return { transactions: early, gone: [], tipHash };
+    return { transactions: early, gone: [], best: await tip(rpc, network, signal) };
   }
-  const [listed, best] = await rpc.batch<string[] | string>(
+  const [listed, info] = await rpc.batch<string[] | ChainInfo>(
     [
       { method: 'getrawmempool', params: [] },
-      { method: 'getbestblockhash', params: [] },
+      { method: 'getblockchaininfo', params: [] },
     ],
     signal,
   );
-  if (!Array.isArray(listed) || typeof best !== 'string') {
+  if (!Array.isArray(listed) || !isChainInfo(info)) {
     throw unavailable(coreName, 'it does not show its mempool');
   }
   const present = new Set(listed);
@@ -194,7 +204,7 @@ async function mempool(state: State, interest: MempoolInterest, signal: AbortSig
   return {
     transactions,
     gone: interest.unmined.filter((txid) => !present.has(txid)),
-    tipHash: best,
+    best: headsOf(network, info),
   };
 }
 

@@ -260,8 +260,8 @@ async function mempool(
   for (const txid of unmined.slice(0, addressesPerPass)) {
     if ((await state.get(`tx/${txid}/status`, signal)) === null) gone.push(txid);
   }
-  const tipHash = text(mustHave(await state.get('blocks/tip/hash', signal), 'its best block'));
-  return { transactions, gone, tipHash };
+  const hash = text(mustHave(await state.get('blocks/tip/hash', signal), 'its best block'));
+  return { transactions, gone, best: { hash } };
 }
 
 async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<FeeEstimate | null> {

@@ -102,16 +102,16 @@ export async function followOnce(
   signal: AbortSignal,
 ): Promise<{ readonly heads: Heads; readonly complete: boolean }> {
   return exclusively(follower, signal, async () => {
-    const same = await sameBlock(follower, about, signal);
-    if (same !== null) return { heads: same, complete: true };
-    const heads = await bestBlock(follower, signal);
+    const { isSame, heads: shown } = await sameBlock(follower, about, signal);
+    if (isSame) return { heads: shown, complete: true };
+    const heads = await bestBlock(follower, shown, signal);
     follower.heads = heads;
     const budget = { blocks: maxBlocksPerPass };
     const atTip = await followBlocks(follower, heads, budget, signal);
     let isStill = false;
     if (atTip) {
       await readPast(follower, about, budget, signal);
-      isStill = await followMempool(follower, about, signal);
+      isStill = (await followMempool(follower, about, signal)).isSame;
     }
     const complete = isStill && (about === null || !follower.pastOf.has(about));
     return { heads, complete };
@@ -120,13 +120,21 @@ export async function followOnce(
 
 /**
  * Most looks come while no block does. A Core node shows its mempool together with its best block:
- * where that is the one that was read last, all is known. null: a pass has to find out more.
+ * where that is the one that was read last, all is known, and where it is not, a pass begins with it.
  */
-async function sameBlock(follower: Follower, about: string | null, signal: AbortSignal) {
+async function sameBlock(
+  follower: Follower,
+  about: string | null,
+  signal: AbortSignal,
+): Promise<{ isSame: true; heads: Heads } | { isSame: false; heads: Heads | null }> {
   const { backend, index, pastOf, heads } = follower;
-  if (backend.past.kind !== 'by_block' || index.escrows.size === 0 || pastOf.size > 0) return null;
-  if (heads === null || heads.hash !== index.blocks.at(-1)?.hash) return null;
-  return (await followMempool(follower, about, signal)) ? heads : null;
+  const isAsked = backend.past.kind === 'by_block' && index.escrows.size > 0 && pastOf.size === 0;
+  if (!isAsked || heads === null || heads.hash !== index.blocks.at(-1)?.hash) {
+    return { isSame: false, heads: null };
+  }
+  const { isSame, best } = await followMempool(follower, about, signal);
+  if (isSame) return { isSame, heads };
+  return { isSame, heads: best !== null && 'height' in best ? best : null };
 }
 
 /** Passes until everything about this escrow is known. Throws `chain_timeout` with its signal. */
@@ -165,11 +173,18 @@ async function exclusively<T>(follower: Follower, signal: AbortSignal, work: () 
 
 const noop = () => {};
 
-/** Throws `chain_unavailable` where it is below the one that was read last, which still stands. */
-async function bestBlock({ backend, index }: Follower, signal: AbortSignal): Promise<Heads> {
+/**
+ * Throws `chain_unavailable` where it is below the one that was read last, which still stands.
+ * `shown`: the source has just said it.
+ */
+async function bestBlock(
+  { backend, index }: Follower,
+  shown: Heads | null,
+  signal: AbortSignal,
+): Promise<Heads> {
   const last = index.blocks.at(-1);
   for (let tries = 1; ; tries += 1) {
-    const heads = await backend.tip(signal);
+    const heads = (tries === 1 ? shown : null) ?? (await backend.tip(signal));
     if (last === undefined || heads.height >= last.height) return heads;
     if (await backend.tookBack?.(last.hash, signal)) return heads;
     if (tries < mostTipTries) continue;
@@ -393,10 +408,13 @@ async function hashesAt(
   return [...asked, ...followed];
 }
 
-/** False where the best block is another by now: the reading belongs to no one block. */
+/**
+ * `isSame`: false where the best block is another by now, and the reading belongs to no one block.
+ * `best`: null where there is no escrow to read for.
+ */
 async function followMempool(follower: Follower, about: string | null, signal: AbortSignal) {
   const { backend, index } = follower;
-  if (index.escrows.size === 0) return true;
+  if (index.escrows.size === 0) return { isSame: true, best: null };
   const { isNewInterest } = follower;
   const change = await backend.mempool(
     {
@@ -414,11 +432,12 @@ async function followMempool(follower: Follower, about: string | null, signal: A
     applyTransaction(index, tx, null);
   }
   // With another best block by now, what is gone may have been mined: the next pass sees.
-  if (change.tipHash !== index.blocks.at(-1)?.hash) return false;
+  const { best } = change;
+  if (best.hash !== index.blocks.at(-1)?.hash) return { isSame: false, best };
   const gone = goneFor(follower, change.gone);
   const held = await claimsElsewhere(follower, gone, signal);
   for (const txid of gone) if (!held.has(txid)) dropTransaction(index, txid);
-  return true;
+  return { isSame: true, best };
 }
 
 /** One machine of several may lack what others have: then two passes have to miss it. */

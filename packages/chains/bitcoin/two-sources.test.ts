@@ -34,7 +34,7 @@ describe('two sources of one chain', () => {
       return { height: height - blocks, hash: hash ?? '', clock: clock - seconds };
     };
     const mempool: BitcoinBackend['mempool'] = async (_, until) => {
-      return { transactions: [], gone: [], tipHash: (await tip(until)).hash };
+      return { transactions: [], gone: [], best: await tip(until) };
     };
     return { backend: { ...real, tip, mempool } };
   };

@@ -47,7 +47,6 @@ export type SolanaMethod = (typeof solanaMethods)[number];
 /** JSON-RPC of Bitcoin Core. */
 export const coreMethods = [
   'estimatesmartfee',
-  'getbestblockhash',
   'getblock',
   'getblockchaininfo',
   'getblockcount',
