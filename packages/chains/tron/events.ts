@@ -88,7 +88,7 @@ function take(watch: Watch, { address: escrow }: WatchedEscrow, found: readonly 
   for (const { txid, block, log } of found) {
     const verb = verbOf({ log });
     if (verb === undefined || noteLog(watch, log) !== escrow) continue;
-    noteMade(watch, { escrow, verb }, { txid, block, isSolid: false });
+    noteMade(watch, { escrow, verb }, { txid, block, hash: null, isSolid: false });
   }
 }
 

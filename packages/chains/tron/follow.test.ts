@@ -73,6 +73,33 @@ test('a claim that waits is sought in no block that was followed and is not abou
   assert.deepEqual([claimed, balance, searched], [null, leg.terms.amount, 0]);
 });
 
+test('a funding in a block that was followed is read again only where another came in its place', async () => {
+  const leg = newLeg(chain);
+  let read = 0;
+  const adapter = await adapterOver(({ path }, forward) => {
+    if (/getblockbynum$|gettransactioninfo/.test(path)) read += 1;
+    return forward();
+  });
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const funding = async () => (await adapter.readEscrow(leg.escrow, signal())).funded;
+  const first = await fund(chain, leg);
+  await chain.dev.mine(1);
+  await adapter.changes(signal());
+  read = 0;
+  assert.deepEqual([await funding(), read], [{ txid: first, confirmations: 2, deep: false }, 0]);
+  await chain.dev.simulator.chain.takeBack(2);
+  await chain.dev.mine(1);
+  const second = await fund(chain, leg);
+  assert.deepEqual(await funding(), { txid: second, confirmations: 1, deep: false });
+  await adapter.changes(signal());
+  await chain.solidify();
+  await adapter.changes(signal());
+  read = 0;
+  const solid = await funding();
+  assert.deepEqual([solid?.txid, solid?.deep, read], [second, true, 0]);
+});
+
 test('a block that was not followed, or followed beside this head or unwatched, is searched', () => {
   const about = [null, new Set<string>(), new Set<string>(), new Set(['it']), new Set<string>()];
   const blocks = about.map((each, at) => ({ number: at, hash: `${at}`, about: each }));

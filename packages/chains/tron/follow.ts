@@ -92,7 +92,8 @@ function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
       touched.add(escrow);
       const verb = verbOfTopic.get(log.topics[0] ?? '');
       if (!succeeded || verb === undefined) continue;
-      noteMade(watch, { escrow, verb }, { txid, block: block.number, isSolid: false });
+      const { number, hash } = block;
+      noteMade(watch, { escrow, verb }, { txid, block: number, hash, isSolid: false });
     }
   }
   for (const { rawData } of block.txs) {

@@ -29,6 +29,7 @@ import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
 import {
   blocksToSearch,
   type Found,
+  isBelow,
   madeBy,
   noteMade,
   remember,
@@ -309,13 +310,20 @@ async function found(
   const inBlock = async (block: number): Promise<Found | null> => {
     const deed = await transactionIn(watch, escrow, block, [verb], signal);
     if (deed === null) return null;
-    const made = { txid: deed.txid, block, isSolid: isSolid && block <= solid };
+    const { txid, hash } = deed;
+    const made = { txid, block, hash, isSolid: isSolid && block <= solid };
     noteMade(watch, { escrow, verb }, made);
     return made;
   };
   const byMark = async () => {
     const marked = madeBy(watch, { escrow, verb });
-    return marked === null ? null : inBlock(marked.block);
+    if (marked === null) return null;
+    const { block } = marked;
+    const isTold = verb !== 'claim' || watch.secrets.has(watched.terms.hashlock);
+    if (!isTold || !isBelow(watch, marked, head)) return inBlock(block);
+    const made = { ...marked, isSolid: isSolid && block <= solid };
+    noteMade(watch, { escrow, verb }, made);
+    return made;
   };
   const marked = await byMark();
   if (marked !== null) return marked;
@@ -419,7 +427,8 @@ async function searchEnded(watch: Watch, watched: WatchedEscrow, solid: Block): 
     const until = watch.closed.signal;
     const deed = await transactionIn(watch, escrow, block, ['claim', 'refund'], until);
     if (deed === null) return null;
-    const made = { txid: deed.txid, block, isSolid: false };
+    const { txid, hash } = deed;
+    const made = { txid, block, hash, isSolid: false };
     noteMade(watch, { escrow, verb: deed.verb }, made);
     return made;
   };

@@ -90,7 +90,8 @@ function unavailable({ chain }: Watch, block: number, why: string): ParleyError 
   return new ParleyError('chain_unavailable', sentence, { chain, block });
 }
 
-export type Deed = { readonly verb: Verb; readonly txid: string };
+/** `hash`: of the block that has it. */
+export type Deed = { readonly verb: Verb; readonly txid: string; readonly hash: string };
 
 // By its log or, where the node keeps logs back, by having been that very call. Learns a secret.
 export async function transactionIn(
@@ -102,17 +103,18 @@ export async function transactionIn(
 ): Promise<Deed | null> {
   const block = await blockAt(watch.http, number, signal);
   if (block === null) return null;
+  const { hash } = block;
   const calls = verbs.flatMap((verb) => {
-    return ownCalls(watch, block, escrow, verb).map((txid) => ({ verb, txid }));
+    return ownCalls(watch, block, escrow, verb).map((txid) => ({ verb, txid, hash }));
   });
   for (const { txid } of calls.slice(0, mostAsked)) {
     const info = await infoOf(watch.http, txid, 'head', signal);
     const deed = info && deedIn(watch, [info], escrow, verbs);
-    if (deed) return deed;
+    if (deed) return { ...deed, hash };
   }
   // By another contract, or without its log.
   const deed = deedIn(watch, await infosOf(watch, block, signal), escrow, verbs);
-  if (deed !== null) return deed;
+  if (deed !== null) return { ...deed, hash };
   if (verbs.includes('claim')) for (const { rawData } of block.txs) touchesOf(watch, rawData);
   return calls[0] ?? null;
 }
@@ -122,7 +124,7 @@ function deedIn(
   infos: readonly Info[],
   escrow: string,
   verbs: readonly Verb[],
-): Deed | null {
+): Pick<Deed, 'verb' | 'txid'> | null {
   for (const info of infos) {
     const verb = verbs.find((each) => didIt(watch, info, escrow, each));
     if (verb !== undefined) return { verb, txid: info.txid };

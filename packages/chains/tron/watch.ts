@@ -29,8 +29,13 @@ export type Seen = Pick<Block, 'number' | 'hash'> & {
   readonly about: ReadonlySet<string> | null;
 };
 
-/** Before its block is solid another may come in its place. */
-export type Found = { readonly txid: string; readonly block: number; readonly isSolid: boolean };
+/** Before its block is solid another may come in its place. `hash`: of its block, where known. */
+export type Found = {
+  readonly txid: string;
+  readonly block: number;
+  readonly hash: string | null;
+  readonly isSolid: boolean;
+};
 
 export type Known = {
   readonly watched: WatchedEscrow;
@@ -106,17 +111,29 @@ export function blocksToSearch(
   { known, blocks }: Pick<Watch, 'known' | 'blocks'>,
   escrow: string,
   solid: number,
-  head: Pick<Block, 'number' | 'hash' | 'parentHash'>,
+  head: Head,
 ): number[] {
   const since = known.get(escrow)?.since ?? head.number;
-  const joint = blocks.findLast(({ hash }) => hash === head.hash || hash === head.parentHash);
-  const followed = blocks.filter(({ number }) => number > since && number <= (joint?.number ?? -1));
+  const followed = followedTo(blocks, head).filter(({ number }) => number > since);
   const clear = new Set(
     followed.flatMap(({ number, about }) => (about?.has(escrow) === false ? number : [])),
   );
   const all = Array.from({ length: Math.max(0, head.number - solid) }, (_, at) => solid + 1 + at);
   return all.filter((block) => !clear.has(block));
 }
+
+/** The blocks that were followed and are below this head, as its parents, or are it. */
+function followedTo(blocks: readonly Seen[], head: Head): Seen[] {
+  const joint = blocks.findLast(({ hash }) => hash === head.hash || hash === head.parentHash);
+  return blocks.filter(({ number }) => number <= (joint?.number ?? -1));
+}
+
+/** Whether the block that has it is one of those: then it stands, and is not read again. */
+export function isBelow({ blocks }: Pick<Watch, 'blocks'>, found: Found, head: Head): boolean {
+  return followedTo(blocks, head).some(({ hash }) => hash === found.hash);
+}
+
+type Head = Pick<Block, 'number' | 'hash' | 'parentHash'>;
 
 export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | null> {
   const { deployment } = watch;
