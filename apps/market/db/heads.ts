@@ -4,15 +4,25 @@ import type { Heads } from '@parley/chains/interface/reading.ts';
 import type { ChainKey } from '@parley/core/families.ts';
 import { many, none } from '@parley/host/postgres/statements.ts';
 
+/**
+ * `doneTo`: the next follower reads on from this height, as all below it is stored; null: it is what
+ * it was.
+ */
+type Followed = Heads & { readonly doneTo?: number | null };
+
 /** A block that was known keeps the time of its first sight, across restarts too. */
-export const storeHeads = none<[chain: ChainKey, heads: Heads, at: Date]>('heads_store')`
-  insert into chain_heads (chain, height, hash, clock, seen_at)
-    values ($1, :height, :hash, :clock, $3)
+export const storeHeads = none<[chain: ChainKey, heads: Followed, at: Date]>('heads_store')`
+  insert into chain_heads (chain, height, hash, clock, done_to, seen_at)
+    values ($1, :height, :hash, :clock, :doneTo, $3)
     on conflict (chain) do update set height = :height, hash = :hash, clock = :clock,
+      done_to = coalesce(:doneTo, chain_heads.done_to),
       seen_at = case when chain_heads.hash = :hash then chain_heads.seen_at else $3 end`;
 
 export const readHeads = many<
   [],
-  Pick<Heads, 'height' | 'clock'> & { readonly chain: ChainKey; readonly seenAt: Date }
+  Pick<Followed, 'height' | 'clock' | 'doneTo'> & {
+    readonly chain: ChainKey;
+    readonly seenAt: Date;
+  }
 >('heads_read')`
-  select chain, height, clock, seen_at as "seenAt" from chain_heads order by chain`;
+  select chain, height, clock, done_to as "doneTo", seen_at as "seenAt" from chain_heads order by chain`;

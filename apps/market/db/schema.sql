@@ -117,6 +117,7 @@ create table chain_heads (
   hash text not null,
   clock bigint not null,
   seen_at timestamp with time zone not null,
+  done_to bigint,
   constraint chain_heads_pkey PRIMARY KEY (chain)
 );
 

@@ -82,6 +82,8 @@ type Following = {
   /** Touched escrows whose swaps are not looked up yet. */
   readonly touched: Set<string>;
   head: string;
+  /** Blocks up to this height were read, and all that they told is stored. null: not known. */
+  doneTo: number | null;
   /** When it was polled last while another process followed it. */
   polledAt: number;
   /** The height that this poll told, and the one of the poll before it until it was compared. */
@@ -124,7 +126,7 @@ export function createSettlement(deps: Deps): Settlement {
   };
   const passOn = (own: Following, isOurs: () => boolean) =>
     inTurn(own, () => passOf(deps, own, isOurs, signal));
-  const standBy = (own: Following) => inTurn(own, () => standByOn(own, signal));
+  const standBy = (own: Following) => inTurn(own, () => standByOn(deps, own, signal));
   const silentSince: SilentSince = new Map();
   const dueNow = () => passOfDue(deps, { following, silentSince }, signal);
   const passDue = async () => (await dueNow()).done;
@@ -268,12 +270,12 @@ function chainService(
     ...waits(deps, chain),
     pass: async (): Promise<Next> => {
       const own = follower();
+      if (!has(chain)) return standBy(own);
       const seenMs = workOf(deps.db).isHeard() ? pollMs : deafPollMs;
       if (performance.now() - own.seenAt >= seenMs) {
         own.unseen = true;
         await letGoEnded(deps, own.adapter, own.followed);
       }
-      if (!has(chain)) return standBy(own);
       // A late renewal: swaps that are not reconciled yet wait for it.
       if (!holds(chain)) return undefined;
       try {
@@ -314,6 +316,7 @@ function unstarted(adapter: ChainAdapter): Following {
     unseen: true,
     seenAt: longAgo,
     head: '',
+    doneTo: null,
     polledAt: longAgo,
     seenHeight: null,
     knownHeight: null,
@@ -323,16 +326,21 @@ function unstarted(adapter: ChainAdapter): Following {
 }
 
 /**
- * On a chain that another process follows: asks only how high it is. A request reads by itself the
- * escrows that it is about, so that the work of this process does not grow with those of others.
- * A look at Bitcoin goes by all blocks, so they are read on.
+ * On a chain that another process follows: asks only how high it is, and reads the blocks of
+ * Bitcoin on, by which each look goes. A request reads the escrows that it is about. The adapter
+ * knows all of them, so that the next request reads on where the last one ended.
  */
-async function standByOn(own: Following, stop: AbortSignal): Promise<Next> {
+async function standByOn(deps: Deps, own: Following, stop: AbortSignal): Promise<Next> {
   stop.throwIfAborted();
   if (performance.now() - own.polledAt < passLimits.standByMs) return undefined;
   own.polledAt = performance.now();
-  const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
   const { adapter } = own;
+  own.unseen = true;
+  while (own.unseen && (await takeUpOn(deps, own))) stop.throwIfAborted();
+  // They are reconciled by the follower.
+  for (const each of [own.urgent, own.backlog]) each.clear();
+  await letGoEnded(deps, adapter, own.followed);
+  const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
   const { height } = await (adapter.catchUp?.(limit) ?? adapter.heads(limit));
   // The follower has had all the time between two polls to see that block, too.
   own.knownHeight = own.seenHeight;
@@ -354,7 +362,7 @@ async function passOf(
   // An adapter reads each block once, for those that it watches by then.
   while (follower.unseen && (await takeUpOn(deps, follower))) stop.throwIfAborted();
   const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
-  const { touched, heads } = await adapter.changes(limit);
+  const { touched, heads, readTo = null } = await adapter.changes(limit);
   // Kept until they are looked up: an adapter tells each change once.
   for (const address of touched) follower.touched.add(address);
   // A process that stood still stores no head of then.
@@ -383,6 +391,7 @@ async function passOf(
     if (isDone) follower.followed.delete(id);
   });
   const left = urgent.size + backlog.size;
+  if (left === 0) follower.doneTo = readTo;
   return {
     chain,
     touched: touched.length,
@@ -392,11 +401,11 @@ async function passOf(
   };
 }
 
-/** Tells the adapter how far this chain was read, by whichever process. */
+/** Tells the adapter how far this chain was dealt with, by whichever process. */
 async function resume({ db }: Deps, { chain, resumeFrom }: ChainAdapter): Promise<void> {
   if (resumeFrom === undefined) return;
-  const read = (await readHeads(db)).find((each) => each.chain === chain);
-  if (read !== undefined) resumeFrom(read.height);
+  const doneTo = (await readHeads(db)).find((each) => each.chain === chain)?.doneTo;
+  if (doneTo) resumeFrom(doneTo);
 }
 
 /** True where more may wait. */
@@ -422,8 +431,9 @@ async function takeUpOn(deps: Deps, follower: Following): Promise<boolean> {
 async function keepHeads(deps: Deps, follower: Following, heads: Heads): Promise<void> {
   const head = `${heads.hash} ${heads.clock}`;
   if (head === follower.head) return;
-  await storeHeads(deps.db, follower.adapter.chain, heads, new Date(deps.now()));
-  deps.metrics.chainHeight.set({ chain: follower.adapter.chain }, heads.height);
+  const { adapter, doneTo } = follower;
+  await storeHeads(deps.db, adapter.chain, { ...heads, doneTo }, new Date(deps.now()));
+  deps.metrics.chainHeight.set({ chain: adapter.chain }, heads.height);
   follower.head = head;
 }
 

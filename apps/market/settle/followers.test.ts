@@ -130,11 +130,15 @@ test('a follower lets go of swaps that another process brought to their end', as
   assert.deepEqual([left, [...swaps]], [[swap.long], []]);
 });
 
-/** A process that may follow Bitcoin, and the calls of its adapter: watched escrows are a count. */
-function calling() {
+/**
+ * A process that may follow Bitcoin, and the calls of its adapter: watched escrows are a count. Each
+ * look finds one more block, and the first finds that something happened to `touched`.
+ */
+function calling(touched: string[] = []) {
   const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
   const calls: (string | number)[] = [];
   let watched = 0;
+  let height = 702;
   const adapter: ChainAdapter = {
     ...bitcoin,
     resumeFrom: (height) => void calls.push(`from ${height}`),
@@ -143,23 +147,36 @@ function calling() {
     },
     changes: async () => {
       calls.push(watched);
-      return { touched: [], heads: { height: 702, hash: 'h', clock: 1 } };
+      height += 1;
+      const heads = { height, hash: `h${height}`, clock: 1 };
+      return { touched: touched.splice(0), heads, readTo: height - 1 };
     },
   };
   const { pass } = createSettlement({ ...deps, adapters: new Map([['bitcoin', adapter]]) });
   return { calls, pass: () => pass('bitcoin') };
 }
 
-test('a process that takes a chain up tells its adapter once how far the chain was read', async () => {
+test('a process that takes a chain up tells its adapter once how far all was read and stored', async () => {
   await deps.db.rows({ name: '', text: 'delete from chain_heads', values: [] });
-  const first = calling();
-  await first.pass();
-  assert.equal(typeof first.calls[0], 'number', 'it was read by no process');
-  await storeHeads(deps.db, 'evm-dev', { height: 5, hash: 'h', clock: 1 }, new Date());
+  const { long } = await newSwap();
+  while ((await calling().pass()).left > 0);
+  await deps.db.rows({ name: '', text: 'delete from chain_heads', values: [] });
+  const first = calling([long]);
+  script.set(long, () => Promise.reject(new ParleyError('chain_unavailable', 'away')));
+  for (let passes = 0; passes < 3; passes += 1) await assert.rejects(first.pass());
+  const { calls } = first;
+  assert.equal(typeof calls[0], 'number', 'it was read by no process');
+  await storeHeads(deps.db, 'evm-dev', { height: 5, hash: 'h', clock: 1, doneTo: 5 }, new Date());
+  const second = calling();
+  await assert.rejects(second.pass());
+  assert.equal(typeof second.calls[0], 'number', 'it stored nothing of what it read');
+  script.set(long, () => shows.funded);
+  while ((await second.pass()).left > 0);
+  const { height } = (await second.pass()).heads;
   const next = calling();
   await next.pass();
   await next.pass();
-  assert.equal(next.calls[0], 'from 702');
+  assert.equal(next.calls[0], `from ${height - 2}`);
   assert.equal(next.calls.filter((each) => typeof each === 'string').length, 1);
 });
 
@@ -181,8 +198,8 @@ test('a block is read once, so an adapter first hears of all escrows, however ma
   assert.ok(Number(watched) > 2_000, `${watched}`);
 });
 
-test('a process that does not follow a chain reads its blocks on, and follows no escrow', async () => {
-  await newSwap();
+test('a process that does not follow a chain knows its escrows, and reads its blocks on', async () => {
+  const { long } = await newSwap();
   await follower(1);
   const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
   const told: string[] = [];
@@ -191,7 +208,9 @@ test('a process that does not follow a chain reads its blocks on, and follows no
       'bitcoin',
       {
         ...bitcoin,
-        watch: () => void told.push('watch'),
+        watch: ([first]: readonly WatchedEscrow[]) => {
+          if (first?.address === long) told.push('watch');
+        },
         changes: (signal: AbortSignal) => {
           told.push('changes');
           return bitcoin.changes(signal);
@@ -217,7 +236,7 @@ test('a process that does not follow a chain reads its blocks on, and follows no
   } finally {
     await other.stop();
   }
-  assert.deepEqual(told, ['catchUp']);
+  assert.deepEqual(told, ['watch', 'catchUp']);
 });
 
 test('a process whose node is silent to what time changes leaves that to another one', async (t) => {

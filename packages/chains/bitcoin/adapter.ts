@@ -58,7 +58,7 @@ import {
 } from './plan.ts';
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
-import { type Both, followBoth, followChanges, look } from './read.ts';
+import { type Both, catchUpBoth, followBoth, followChanges, look } from './read.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { scheduledSpends } from './signed-spends.ts';
 import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
@@ -186,7 +186,7 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
     ...methods,
-    catchUp: (signal) => followChanges({ follower, second }, signal),
+    catchUp: (signal) => catchUpBoth({ follower, second }, signal),
     blockHash: (height, signal) => backend.blockHash(height, signal),
     payments: async (escrow, signal) => {
       const { history } = await reading.history(escrow, signal);

@@ -104,18 +104,31 @@ export async function followOnce(
   return exclusively(follower, signal, async () => {
     const { isSame, heads: shown } = await sameBlock(follower, about, signal);
     if (isSame) return { heads: shown, complete: true };
-    const heads = await bestBlock(follower, shown, signal);
-    follower.heads = heads;
-    const budget = { blocks: maxBlocksPerPass };
-    const atTip = await followBlocks(follower, heads, budget, signal);
-    let isStill = false;
-    if (atTip) {
-      await readPast(follower, about, budget, signal);
-      isStill = (await followMempool(follower, about, signal)).isSame;
-    }
+    const { heads, atTip } = await readBlocks(follower, { about, shown }, signal);
+    const isStill = atTip && (await followMempool(follower, about, signal)).isSame;
     const complete = isStill && (about === null || !follower.pastOf.has(about));
     return { heads, complete };
   });
+}
+
+/** One bounded pass over the blocks alone. */
+export async function catchUp(follower: Follower, signal: AbortSignal): Promise<Heads> {
+  const read = () => readBlocks(follower, { about: null, shown: null }, signal);
+  return (await exclusively(follower, signal, read)).heads;
+}
+
+/** `shown`: the best block, where the source has just told it. */
+async function readBlocks(
+  follower: Follower,
+  { about, shown }: { readonly about: string | null; readonly shown: Heads | null },
+  signal: AbortSignal,
+): Promise<{ readonly heads: Heads; readonly atTip: boolean }> {
+  const heads = await bestBlock(follower, shown, signal);
+  follower.heads = heads;
+  const budget = { blocks: maxBlocksPerPass };
+  const atTip = await followBlocks(follower, heads, budget, signal);
+  if (atTip) await readPast(follower, about, budget, signal);
+  return { heads, atTip };
 }
 
 /**
@@ -173,10 +186,7 @@ async function exclusively<T>(follower: Follower, signal: AbortSignal, work: () 
 
 const noop = () => {};
 
-/**
- * Throws `chain_unavailable` where it is below the one that was read last, which still stands.
- * `shown`: the source has just said it.
- */
+/** Throws `chain_unavailable` where it is below the one that was read last, which still stands. */
 async function bestBlock(
   { backend, index }: Follower,
   shown: Heads | null,

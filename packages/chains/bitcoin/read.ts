@@ -5,7 +5,7 @@ import type { EscrowFacts } from '@parley/core/facts.ts';
 import type { Heads, Look, WatchedEscrow } from '../interface/reading.ts';
 import { escrowFacts } from './escrow-facts.ts';
 import { historyOf, minedTransactions, takeSecrets } from './escrow-index.ts';
-import { type Follower, followOnce, followToEnd, takeBlocks } from './follower.ts';
+import { catchUp, type Follower, followOnce, followToEnd, takeBlocks } from './follower.ts';
 import { timedOut } from './http.ts';
 
 /** Reads at tips that somebody else follows on from meanwhile. */
@@ -29,6 +29,13 @@ export async function followChanges(
   const hearing = second && followOnce(second, null, forSecond(signal)).catch(() => null);
   const [{ heads }] = await Promise.all([passing, hearing]);
   if (second !== null) takeSecrets(follower.index, second.index);
+  return heads;
+}
+
+/** One pass over the blocks alone, so that no look has to read them. */
+export async function catchUpBoth({ follower, second }: Both, signal: AbortSignal): Promise<Heads> {
+  const hearing = second && catchUp(second, forSecond(signal)).catch(() => null);
+  const [heads] = await Promise.all([catchUp(follower, signal), hearing]);
   return heads;
 }
 

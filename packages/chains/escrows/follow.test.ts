@@ -34,10 +34,11 @@ for (const [family, begin] of Object.entries(worlds)) {
 
     test('the secret of a claim that failed long ago is found where nobody has read that block', async () => {
       const each = await leg();
+      const former = await world.adapter();
       const told = await world.adapter();
       const other = await world.adapter();
       for (const adapter of [told, other]) adapter.watch([each.escrow]);
-      told.resumeFrom?.((await told.heads(signal())).height);
+      told.resumeFrom?.((await former.changes(signal())).readTo ?? 0);
       await tell(contract, world.claimData(each));
       // More than each family reads after every start.
       await world.mine(130);

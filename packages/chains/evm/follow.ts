@@ -38,7 +38,8 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   await follow(watch, steps, head, signal);
   await readPending(watch, head, signal);
   if (head.hash !== before?.hash) await tellDepth(watch, head, signal);
-  return { touched: takeOwed(watch), heads: headsOf(head) };
+  const readTo = watch.blocks.at(-1)?.number ?? null;
+  return { touched: takeOwed(watch), heads: headsOf(head), readTo };
 }
 
 const steps: Steps<Watch, Block, Seen> = {

@@ -36,6 +36,8 @@ export type Changes = {
   /** Addresses of watched escrows about which something may have changed. */
   readonly touched: readonly string[];
   readonly heads: Heads;
+  /** The last block that was read, which may be below the best one. Absent where `resumeFrom` is. */
+  readonly readTo?: number | null;
 };
 
 /** One payment to an escrow. `funding` is the leg's; `further` is of the amount or more. */
@@ -58,7 +60,7 @@ export type Reading = {
   unwatch(addresses: readonly string[]): void;
 
   /**
-   * Another process has read up to this height, so `changes` reads on from there, within a bound,
+   * Another process has read up to this height (`readTo`), so `changes` reads on from there, within a bound,
    * where a start alone reads the last few blocks. Absent where a failed claim is found without
    * that: in an escrow's own history (Solana), or where no block takes one (Bitcoin).
    */

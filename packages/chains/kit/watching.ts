@@ -73,8 +73,8 @@ export function watching(
         for (const each of addresses) if (watched.delete(each) && !looking.has(each)) drop(each);
       },
       changes: async (signal) => {
-        const { touched, heads } = await changes(signal);
-        return { touched: touched.filter((each) => watched.has(each)), heads };
+        const { touched, ...read } = await changes(signal);
+        return { ...read, touched: touched.filter((each) => watched.has(each)) };
       },
       look: lookAt,
       heads: async (signal) => (await lookAt([], signal)).heads,

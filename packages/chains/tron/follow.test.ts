@@ -195,6 +195,24 @@ test('logs that a node keeps back do not hide a funding or a claim', async () =>
   }
 });
 
+test('a block whose receipts the node has not got yet is not told as read', async () => {
+  let isLate = false;
+  const late: Lie = async ({ path }, forward) =>
+    isLate && path === 'wallet/gettransactioninfobyblocknum' ? { body: [] } : forward();
+  const adapter = await adapterOver(late);
+  const leg = newLeg(chain);
+  adapter.watch([leg.escrow]);
+  const before = await adapter.changes(signal());
+  assert.equal(before.readTo, before.heads.height);
+  isLate = true;
+  await fund(chain, leg);
+  const during = await adapter.changes(signal());
+  assert.deepEqual([during.touched, during.readTo], [[], before.readTo]);
+  isLate = false;
+  const after = await adapter.changes(signal());
+  assert.deepEqual([after.touched, after.readTo], [[leg.escrow.address], after.heads.height]);
+});
+
 test('a stranger who quotes a funding in the same block has not made it', async () => {
   const leg = newLeg(chain);
   const [call] = fundCalls(leg.terms, chain.deployment, 0n);

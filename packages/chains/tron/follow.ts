@@ -29,7 +29,8 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
       Math.min(solid.number, head.number - requiredConfirmations + 1),
     );
   }
-  return { touched: takeOwed(watch), heads: headsOf(head) };
+  const readTo = watch.blocks.at(-1)?.number ?? null;
+  return { touched: takeOwed(watch), heads: headsOf(head), readTo };
 }
 
 /**

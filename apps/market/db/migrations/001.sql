@@ -641,7 +641,9 @@ create table chain_heads (
   hash text not null,
   -- Unix seconds; Bitcoin: median time past.
   clock bigint not null,
-  seen_at timestamptz not null
+  seen_at timestamptz not null,
+  -- The blocks up to this height were read, and all that they told is stored.
+  done_to bigint
 );
 
 -- Which server process follows each chain, and the swaps that time changes. One that is gone or
