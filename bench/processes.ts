@@ -32,8 +32,8 @@ const swapsPerSecond = 8;
  * swap by three, 5 by one.
  */
 const warmRounds = usually(12, 0);
-/** What a process takes idle is measured for so long before, and is no part of a swap. */
-const idleMs = usually(20_000, 100);
+/** The idle time of processes is measured for so long before, and is no part of a swap. */
+const idleMs = 20_000;
 const processes = 3;
 
 export type Market = {
@@ -65,11 +65,15 @@ export async function processRows(
   servers: readonly Server[],
   rounds: number,
 ): Promise<Row[]> {
-  const idle = isMiniature ? { servers: 0, database: 0 } : await idleOf(market, servers);
+  const idle = new Map([
+    [around, await idleOf(market, servers)],
+    // The first process follows all chains, which takes more than to stand by.
+    [alone, await apart(servers, (first) => idleOf(market, [first]))],
+  ]);
   let turn = 0;
   const next = (work: typeof around) => {
     turn += 1;
-    return work(market, servers, idle, turn);
+    return work(market, servers, idle.get(work)!, turn);
   };
   for (let round = 0; round < warmRounds; round += 1) await next(around);
   const one: Spent[] = [];
@@ -116,6 +120,7 @@ function point({ fronts }: Market, ports: readonly number[]): void {
 type Idle = Spent;
 
 async function idleOf({ database }: Market, servers: readonly Server[]): Promise<Idle> {
+  if (isMiniature) return { servers: 0, database: 0 };
   await sleep(idleMs);
   const pids = pidsOf(servers);
   const before = [ticksOf(pids), ticksOf([database])] as const;
@@ -127,19 +132,20 @@ async function idleOf({ database }: Market, servers: readonly Server[]): Promise
 
 const pidsOf = (servers: readonly Server[]) => servers.map((each) => each.market.child.pid!);
 
+const alone: typeof around = (market, servers, idle, turn) =>
+  apart(servers, (first) => around(market, [first], idle, turn));
+
 /** By the first process, while the others stand still. */
-async function alone(
-  market: Market,
+async function apart<Result>(
   [first, ...others]: readonly Server[],
-  idle: Idle,
-  turn: number,
-): Promise<Spent> {
+  work: (first: Server) => Promise<Result>,
+): Promise<Result> {
   const tell = (signal: NodeJS.Signals) => {
     for (const each of others) each.market.child.kill(signal);
   };
   tell('SIGSTOP');
   try {
-    return await around(market, [first!], idle, turn);
+    return await work(first!);
   } finally {
     tell('SIGCONT');
   }

@@ -58,13 +58,21 @@ export async function benchQuotesOfLarge(
   large: Stage,
   usual: Stage,
   { rounds, seconds }: Effort,
-): Promise<Row> {
+): Promise<Row[]> {
   const ours = openQuoting(large, seconds);
   const theirs = openQuoting(usual, seconds);
+  const rows: Row[] = [];
   try {
-    const [value, limit] = await alternating(rounds, ours.one, theirs.one);
-    const figure = { value, unit: 'quotes/s', limit, bar: bars.quotes.large };
-    return atLeast(`quotes: the same one by one ${on(large)}`, figure, `the same ${on(usual)}`);
+    for (const [how, way] of [
+      ['one by one', 'one'],
+      [`${together} a request`, 'batches'],
+      ['in frames', 'frames'],
+    ] as const) {
+      const [value, limit] = await alternating(rounds, ours[way], theirs[way]);
+      const figure = { value, unit: 'quotes/s', limit, bar: bars.quotes.large };
+      rows.push(atLeast(`quotes: the same ${how} ${on(large)}`, figure, `the same ${on(usual)}`));
+    }
+    return rows;
   } finally {
     await ours.stop();
     await theirs.stop();

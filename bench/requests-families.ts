@@ -47,7 +47,7 @@ export type Families = {
 };
 
 const own = new AsyncLocalStorage<true>();
-/** What the market does for a request, or by itself; wallets and dev chains ask nodes besides. */
+/** The market's work for a request, or by itself; wallets and dev chains ask nodes besides. */
 export const asMarket = <T>(work: () => Promise<T>): Promise<T> => own.run(true, work);
 export const isMarket = () => own.getStore() === true;
 

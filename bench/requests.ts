@@ -31,17 +31,6 @@ const exchangesOf: Readonly<Record<string, number>> = {
   buildFund: bars.requests.fundExchanges,
   broadcast: bars.requests.claimExchanges,
 };
-/**
- * Above the bar of a fund build, exactly what was measured. TRON has no batches, and each trial is
- * a call by another address. Seven exchanges are for a token whose approval and both payouts are
- * tried, two for Bitcoin. Where neither leg is on Bitcoin the other leg's payouts are tried too.
- */
-const aboveBar: Readonly<Record<string, number>> = {
-  'on TRON, with Bitcoin': 9,
-  'on TRON, with Solana': 11,
-  'on TRON once it is approved, with Solana': 10,
-  'on Solana, with TRON': 11,
-};
 /** Requests whose processor time is charged to a bucket, beyond their first milliseconds. */
 const isCharged = (operation: string, what: string) =>
   (operation === 'broadcast' && what.startsWith('a PSBT')) || / (claims|refunds) of \d/.test(what);
@@ -147,19 +136,15 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
         return rowOf(`processor (${each.what})`, each.processorMs, 'ms', limit, against);
       }),
       ...counted.map(({ what, exchanges, nodeCalls }) => {
-        const limit = aboveBar[what] ?? mostExchanges ?? 0;
-        const against = `${limitWords(what, mostExchanges)}; ${nodeCalls} questions in them`;
         const name = `exchanges with nodes (${what})`;
-        return rowOf(name, exchanges, 'exchanges', limit, against);
+        const against = `the bar; ${nodeCalls} questions in them`;
+        return rowOf(name, exchanges, 'exchanges', mostExchanges ?? 0, against);
       }),
     ];
   });
 }
 
 const outside = 'swaps with TRON or Solana left out: their nodes are simulated in this process';
-
-const limitWords = (what: string, bar: number | undefined) =>
-  aboveBar[what] === undefined ? 'the bar' : `what was measured, above the bar of ${bar}`;
 
 const { rateLimit } = readSettings({});
 

@@ -277,7 +277,7 @@ function chainService(
         await letGoEnded(deps, own.adapter, own.followed);
       }
       // A late renewal: swaps that are not reconciled yet wait for it.
-      if (!holds(chain)) return undefined;
+      if (!holds(chain)) return followIntervalMs;
       try {
         const { left } = await passOn(own, () => holds(chain));
         own.failingSince = null;
@@ -286,7 +286,7 @@ function chainService(
         own.failingSince ??= performance.now();
         throw error;
       }
-      if (!holds(chain)) return undefined;
+      if (!holds(chain)) return followIntervalMs;
       deps.metrics.followBehind.now(chain);
       if (own.followed.size > 0) return followIntervalMs;
       return Math.max(followIntervalMs, passLimits.idleMs);

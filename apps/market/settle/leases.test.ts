@@ -162,6 +162,7 @@ test('passes that fail hand the lease of their chain to another process, if ther
   await first.pass();
   await second.pass();
   assert.deepEqual([first.holds(), second.holds()], [['bitcoin'], ['evm']]);
+  assert.deepEqual([...first.behind.keys()], ['bitcoin'], 'it was told of its loss');
 });
 
 test('a chain that failed here for long is taken again after a while', async () => {

@@ -1,6 +1,5 @@
-// Which chains this process follows, of all that share one database. Each chain has one follower by
-// lease, and so have the swaps that time changes; the first process to ask takes what is free. A
-// lease that moves by mistake costs work and breaks nothing: the holder reads again whatever anybody
+// The leases of a process: of all that share one database, one follows a chain, and one has the
+// swaps that time changes. The first process to ask takes what is free. A lease that moves by mistake costs work and breaks nothing: the holder reads again whatever anybody
 // else stores (updateEscrow).
 
 import type { Tx } from '../db/database.ts';
@@ -115,9 +114,10 @@ export function createLeases(
   const handOver = async () => {
     const failing = all.filter((each) => held.has(each.name) && each.failingMs() >= mostFailingMs);
     if (failing.length === 0 || (await countOthers(tx(), holder)) === 0) return;
-    for (const { name } of failing) {
-      held.delete(name);
-      abstaining.set(name, clock() + abstainMs);
+    for (const each of failing) {
+      held.delete(each.name);
+      abstaining.set(each.name, clock() + abstainMs);
+      each.lost();
     }
     log.warn({ leases: namesOf(failing) }, 'passes fail here: another process may follow');
     await endLeases(tx(), namesOf(failing), holder);
