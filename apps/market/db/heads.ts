@@ -8,7 +8,7 @@ import { many, none } from '@parley/host/postgres/statements.ts';
  * `doneTo`: the next follower reads on from this height, as all below it is stored; null: it is what
  * it was.
  */
-type Followed = Heads & { readonly doneTo?: number | null };
+type Followed = Heads & { readonly doneTo: number | null };
 
 /** A block that was known keeps the time of its first sight, across restarts too. */
 export const storeHeads = none<[chain: ChainKey, heads: Followed, at: Date]>('heads_store')`

@@ -388,7 +388,12 @@ test('a payment in a former escrow waits for the timelock, from which on its ref
     [timelock - 1, 'wait'],
     [timelock + 1, 'refund'],
   ] as const) {
-    await storeHeads(deps.db, 'evm-dev', { height: 1, hash: `${clock}`, clock }, new Date());
+    await storeHeads(
+      deps.db,
+      'evm-dev',
+      { height: 1, hash: `${clock}`, clock, doneTo: null },
+      new Date(),
+    );
     const swap = (await swapById(deps.db, id)) as Swap;
     const { next } = swapView(swap, 'maker', clock * 1_000);
     const own = next.filter(({ why }) => why.includes(`${former}`));

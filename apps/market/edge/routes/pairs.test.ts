@@ -314,7 +314,12 @@ test('anybody reads whether the market works: heads, halts without their reason,
     return answer.json();
   };
   const at = new Date(deps.now());
-  await storeHeads(market.db, 'bitcoin', { height: 7, hash: '00', clock: 1_700_000_000 }, at);
+  await storeHeads(
+    market.db,
+    'bitcoin',
+    { height: 7, hash: '00', clock: 1_700_000_000, doneTo: null },
+    at,
+  );
   await haltChain(market.db as Tx, { chain: 'evm-dev', reason: 'a hole that we know of', at });
   deps.advance(61_000);
   const halted = await status();
