@@ -48,6 +48,11 @@ export const strangerLimit = 60;
  * priced anew every 5 s are 1 200. Without it a request would leave 50 times as many rows.
  */
 export const quotesOfRequest = 10;
+/**
+ * A read that is answered with more counts one request more for each of these: a page of threads
+ * with whole histories is 1 MB, and takes 20 ms of the processor.
+ */
+export const bytesOfRequest = 131_072;
 /** How often each of the sockets that an address may have can be opened anew in a minute. */
 const openingsOfEach = 10;
 

@@ -14,7 +14,7 @@ import { type Access, callerOf, causeOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { isRefusedToBlocked } from './blocked.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
-import { type Soon, whenKnown } from './budgets.ts';
+import { bytesOfRequest, type Soon, whenKnown } from './budgets.ts';
 import { HttpError } from './errors.ts';
 import { clientOf } from './forwarded.ts';
 import {
@@ -23,6 +23,7 @@ import {
   jsonOf,
   jsonType,
   setHeaders,
+  Tagged,
   answer as write,
 } from './headers.ts';
 import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
@@ -111,12 +112,24 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
       const work = () => answer(parse(request), request, reply);
       const send = ({ status = 200, body }: Answered) => {
         app.edge.checkReply?.(operation, status, jsonOf(body));
-        if (isRead) write(request, reply, body);
-        else sendJson(reply, status, body);
+        return isRead ? sendRead(request, reply, body) : void sendJson(reply, status, body);
       };
       const sent = whenKnown(isTold ? causedBy(causeOf(request), work) : work(), send);
       return sent instanceof Promise ? sent : undefined;
     },
+  });
+}
+
+/** A large answer that was made for this request costs its caller as many as it is worth. */
+function sendRead(request: FastifyRequest, reply: FastifyReply, body: unknown): Soon<void> {
+  const json = jsonOf(body);
+  const isMade = body !== json && !(body instanceof Tagged);
+  const more = isMade ? Math.floor(json.length / bytesOfRequest) : 0;
+  if (more === 0) return write(request, reply, isMade ? json : body);
+  const { budgets } = request.server.edge;
+  return whenKnown(budgets.spendCaller(callerOf(request), clientOf(request), more), (spent) => {
+    if (spent.allowed) request.spent = spent;
+    write(request, reply, json);
   });
 }
 

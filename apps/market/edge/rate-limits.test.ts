@@ -4,7 +4,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
+import Type from 'typebox';
 import { readSettings, type Settings } from '../settings/config.ts';
+import { bytesOfRequest } from './budgets.ts';
+import { read } from './command.ts';
 import { caller, codeOf, rawAnswer, refused, type TestEdge, testEdge } from './testing/edge.ts';
 import { account } from './testing/hands.ts';
 import { negotiating, secretLock } from './testing/negotiating.ts';
@@ -39,6 +42,33 @@ test('an account has its requests in 60 s, and has them back then', async () => 
   assert.equal((await me(edge, key)).status, 429);
   edge.deps.advance(1);
   assert.equal((await me(edge, key)).status, 200);
+});
+
+test('a large answer made for one request counts as the requests that it is worth', async () => {
+  const large = ['x'.repeat(2 * bytesOfRequest)];
+  const answers: unknown[] = [
+    large,
+    ['x'.repeat(bytesOfRequest - 5)],
+    // Made before.
+    Buffer.from(JSON.stringify(large)),
+    // Worth more than is left.
+    large,
+    [],
+  ];
+  const lefts = ['4', '3', '2', '1', '0'];
+  const edge = await testEdge({ settings: { rateLimit: 8 } }, (app, deps) =>
+    read({ app, deps, tag: 'test' }, '/v1/large', 'large', {
+      about: 'test',
+      replies: { 200: Type.Array(Type.String()) },
+      handle: () => answers.shift(),
+    }),
+  );
+  edge.deps.freeze();
+  const { key } = await account(edge, evmWallet());
+  for (const left of lefts) {
+    const { status, headers } = await edge.call('GET', '/v1/large', { key });
+    assert.deepEqual([status, headers['ratelimit-remaining']], [200, left]);
+  }
 });
 
 test('calls without a valid key spend the budget of their address, and only they do', async () => {
