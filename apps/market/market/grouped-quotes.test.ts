@@ -163,3 +163,60 @@ test('a quote that the database refuses fails alone', async () => {
   assert.equal(refusedByDatabase.code, '23514');
   assert.ok(unknown instanceof ParleyError && unknown.code === 'unknown_rfq');
 });
+
+const failed = (code: string) => Object.assign(new Error(`SQLSTATE ${code}`), { code });
+
+for (const code of ['08006', '57P01', '57014', 'EPIPE']) {
+  test(`a group that may be stored is not stored a second time: ${code}`, async () => {
+    const rfqId = await posted();
+    const db: Database = {
+      ...market.db,
+      pipelined: async (work) => {
+        await market.db.pipelined(work);
+        throw failed(code);
+      },
+    };
+    const quotes = createGroupedQuotes({ ...market.deps, db });
+    const [one, two] = makers;
+    const ends = await Promise.allSettled(
+      [one, two].map((by) => quotes(quoteBy(by, rfqId, 1_000n))),
+    );
+    for (const each of ends) assert.equal(each.status === 'rejected' && each.reason.code, code);
+    const { threads } = (await taker.get(`/v1/rfqs/${rfqId}/threads`)).body;
+    assert.deepEqual(
+      threads.map(({ messages }: { messages: unknown[] }) => messages.length),
+      [1, 1],
+    );
+  });
+}
+
+test('a later price waits for the one that is stored alone, and other RFQs do not', async () => {
+  const [rfqId, other] = [await posted(), await posted()];
+  const gate = Promise.withResolvers<void>();
+  const alone = Promise.withResolvers<void>();
+  let groups = 0;
+  const db: Database = {
+    ...market.db,
+    pipelined: async (work) => {
+      groups += 1;
+      if (groups === 1) throw failed('40001');
+      return market.db.pipelined(work);
+    },
+    transaction: async (work) => {
+      alone.resolve();
+      await gate.promise;
+      return market.db.transaction(work);
+    },
+  };
+  const quotes = createGroupedQuotes({ ...market.deps, db });
+  const [by, second] = makers;
+  const first = [by, second].map((maker) => quotes(quoteBy(maker, rfqId, 1_000n)));
+  const later = quotes(quoteBy(by, rfqId, 2_000n));
+  await alone.promise;
+  await quotes(quoteBy(by, other, 1_000n));
+  assert.equal(groups, 2);
+  gate.resolve();
+  const [{ thread }] = await Promise.all([first[0]!, later, ...first]);
+  const { body } = await by.get(`/v1/threads/${thread.id}`);
+  assert.deepEqual([body.quoteAmount, body.messages.length, groups], ['2000', 2, 3]);
+});

@@ -1,6 +1,7 @@
 // Quotes that commit together. While groups are being committed the next one gathers, so the more
 // quotes there are, the more share a commit. Each caller is answered after the commit of its group.
 
+import { groupBy } from '@parley/core/engines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { findQuoters } from '../db/quotes.ts';
 import { lockFreeRfqs } from '../db/rfqs.ts';
@@ -43,12 +44,20 @@ export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
       underway += 1;
       const rfqIds = new Set(group.map((each) => each.quote.rfqId));
       for (const id of rfqIds) busy.add(id);
-      void settle(deps, group).then(() => {
-        for (const id of rfqIds) busy.delete(id);
+      void settle(deps, group).then((alone) => {
+        const lone = groupBy(alone, (each) => each.quote.rfqId);
+        for (const id of rfqIds) if (!lone.has(id)) busy.delete(id);
         underway -= 1;
         plan();
+        // An RFQ that somebody holds keeps its own later quotes waiting, and no others.
+        for (const [id, quotes] of lone) void settleAlone(deps, quotes).then(() => free(id));
       });
     }
+  }
+
+  function free(rfqId: string) {
+    busy.delete(rfqId);
+    plan();
   }
 
   /** After this turn of the event loop, which may bring more. */
@@ -89,25 +98,37 @@ function nextGroup(
   return { group, rest };
 }
 
-async function settle(deps: QuotingDeps, group: readonly Waiting[]): Promise<void> {
-  const alone: Waiting[] = [];
+/** Answers the group, but for those that it returns: they are still to be stored, each alone. */
+async function settle(deps: QuotingDeps, group: readonly Waiting[]): Promise<Waiting[]> {
   try {
     const outcomes = await commit(deps, group);
     for (const [position, each] of group.entries()) {
       const outcome = outcomes[position];
-      if (outcome === undefined) alone.push(each);
-      else if (outcome instanceof ParleyError) each.reject(outcome);
-      else each.resolve(outcome);
+      if (outcome instanceof ParleyError) each.reject(outcome);
+      else if (outcome !== undefined) each.resolve(outcome);
     }
+    return group.filter((_, position) => outcomes[position] === undefined);
   } catch (error) {
     // One of them may be what failed: the other quotes must not fail with it.
-    if (group.length > 1) alone.push(...group);
-    else group[0]!.reject(error);
+    if (group.length > 1 && isRolledBack(error)) return [...group];
+    for (const each of group) each.reject(error);
+    return [];
   }
-  // Not awaited: an RFQ that somebody holds does not keep the next group waiting.
-  for (const each of alone) {
-    deps.db.transaction((tx) => quote(tx, deps, each.quote)).then(each.resolve, each.reject);
-  }
+}
+
+/**
+ * Bad data, a constraint, a conflict, a lock that was not to be had: SQLSTATE (PostgreSQL, appendix
+ * A). After others, as a lost connection, the group may be stored: a second time would undo what
+ * came since.
+ */
+function isRolledBack(error: unknown): boolean {
+  return /^(2[23]...|40...|55P03)$/.test(String((error as { code?: unknown }).code));
+}
+
+async function settleAlone(deps: QuotingDeps, quotes: readonly Waiting[]): Promise<void> {
+  const each = ({ quote: wanted, resolve, reject }: Waiting) =>
+    deps.db.transaction((tx) => quote(tx, deps, wanted)).then(resolve, reject);
+  await Promise.all(quotes.map(each));
 }
 
 /** An outcome each; undefined where somebody else holds the RFQ. */
