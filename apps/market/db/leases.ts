@@ -61,17 +61,14 @@ export const takeLeases = many<[names: readonly string[], by: Holder], Taken>('l
     returning name,
       extract(epoch from clock_timestamp() - done_at)::double precision as "behindSeconds"`;
 
-/**
- * Takes the chain from a holder that has not seen a block which this process has known for a while:
- * the holder's nodes answer, and stand still.
- */
+/** Takes the chain from a holder whose last stored head still is the one of this hash. */
 export const overtakeLease = many<
-  [of: { readonly name: string; readonly known: number }, by: Holder],
+  [of: { readonly name: string; readonly stoodAt: string }, by: Holder],
   Taken
 >('lease_overtake')`
   update leases l set holder = :holder, is_shown = :isShown, turn = l.turn + 1, ends_at = ${until}
     from chain_heads h
-    where l.name = :name and l.holder <> :holder and h.chain = :name and h.height < :known::bigint
+    where l.name = :name and l.holder <> :holder and h.chain = :name and h.hash = :stoodAt
     returning l.name,
       extract(epoch from clock_timestamp() - l.done_at)::double precision as "behindSeconds"`;
 

@@ -16,7 +16,7 @@ const read = () => readServiceStatus(deps, startedAt);
 const wait = (seconds: number) => deps.advance(seconds * 1_000);
 const see = (chain: string, height: number) => {
   const head = { height, hash: `h${height}`, clock: 1_700_000_000, doneTo: null } as const;
-  return storeHeads(db, chain, head as never, new Date(deps.now()));
+  return storeHeads(db, chain, head as never, new Date(deps.now()), null);
 };
 const chainOf = async (chain: string) => (await read()).chains.find((each) => each.chain === chain);
 const seeAll = async (height: number) => {

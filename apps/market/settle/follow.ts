@@ -86,13 +86,21 @@ type Following = {
   doneTo: number | null;
   /** When it was polled last while another process followed it. */
   polledAt: number;
-  /** The height that this poll told, and the one of the poll before it until it was compared. */
-  seenHeight: number | null;
-  knownHeight: number | null;
+  /** The last polls, the latest last. */
+  polls: Poll[];
   running: Promise<unknown>;
   /** Since when its passes fail, in milliseconds of this process; null: they do not. */
   failingSince: number | null;
 };
+
+/** The height that the nodes of this process told, and the hash of the head that was stored then. */
+type Poll = { readonly height: number; readonly stored: string | null };
+
+/**
+ * A follower has the time between two polls to see and store a block that this process has seen; a
+ * third is for one that reads a long past, which takes `changesMs` at most.
+ */
+const mostPolls = 4;
 
 /** Before this process began. */
 const longAgo = Number.NEGATIVE_INFINITY;
@@ -206,11 +214,11 @@ function leasesOf(
         return since === null ? 0 : performance.now() - since;
       },
       behindSeconds: () => followBehind.seconds(chain),
-      known: () => {
+      stoodAt: () => {
         const own = following.get(chain)!;
-        const { knownHeight } = own;
-        own.knownHeight = null;
-        return knownHeight;
+        const hash = stoodAt(own.polls);
+        if (hash !== null) own.polls = [];
+        return hash;
       },
     }),
   );
@@ -227,7 +235,7 @@ function leasesOf(
       return now - Math.min(now, ...silentSince.values());
     },
     behindSeconds: () => 0,
-    known: () => null,
+    stoodAt: () => null,
   };
   return createLeases({ ...deps, follower }, [...chains, due]);
 }
@@ -318,8 +326,7 @@ function unstarted(adapter: ChainAdapter): Following {
     head: '',
     doneTo: null,
     polledAt: longAgo,
-    seenHeight: null,
-    knownHeight: null,
+    polls: [],
     running: Promise.resolve(),
     failingSince: null,
   };
@@ -342,10 +349,20 @@ async function standByOn(deps: Deps, own: Following, stop: AbortSignal): Promise
   await letGoEnded(deps, adapter, own.followed);
   const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
   const { height } = await (adapter.catchUp?.(limit) ?? adapter.heads(limit));
-  // The follower has had all the time between two polls to see that block, too.
-  own.knownHeight = own.seenHeight;
-  own.seenHeight = height;
+  const stored = await storedHead(deps, adapter.chain);
+  own.polls = [...own.polls, { height, stored: stored?.hash ?? null }].slice(-mostPolls);
   return undefined;
+}
+
+/**
+ * The stored head that did not move in all these polls, though a block came in the first of them. A
+ * node that tells too great a height, and stands there, moves no lease.
+ */
+export function stoodAt(polls: readonly Poll[]): string | null {
+  const [first, next] = polls;
+  if (polls.length < mostPolls || first === undefined || next === undefined) return null;
+  const isSame = polls.every(({ stored }) => stored === first.stored);
+  return isSame && next.height > first.height ? first.stored : null;
 }
 
 /** `isOurs`: whether this process still follows the chain, after however long a wait. */
@@ -402,10 +419,14 @@ async function passOf(
 }
 
 /** Tells the adapter how far this chain was dealt with, by whichever process. */
-async function resume({ db }: Deps, { chain, resumeFrom }: ChainAdapter): Promise<void> {
+async function resume(deps: Deps, { chain, resumeFrom }: ChainAdapter): Promise<void> {
   if (resumeFrom === undefined) return;
-  const doneTo = (await readHeads(db)).find((each) => each.chain === chain)?.doneTo;
+  const doneTo = (await storedHead(deps, chain))?.doneTo;
   if (doneTo) resumeFrom(doneTo);
+}
+
+async function storedHead({ db }: Deps, chain: ChainKey) {
+  return (await readHeads(db)).find((each) => each.chain === chain);
 }
 
 /** True where more may wait. */
@@ -432,7 +453,8 @@ async function keepHeads(deps: Deps, follower: Following, heads: Heads): Promise
   const head = `${heads.hash} ${heads.clock}`;
   if (head === follower.head) return;
   const { adapter, doneTo } = follower;
-  await storeHeads(deps.db, adapter.chain, { ...heads, doneTo }, new Date(deps.now()));
+  const by = deps.follower ?? null;
+  await storeHeads(deps.db, adapter.chain, { ...heads, doneTo }, new Date(deps.now()), by);
   deps.metrics.chainHeight.set({ chain: adapter.chain }, heads.height);
   follower.head = head;
 }

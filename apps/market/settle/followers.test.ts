@@ -11,11 +11,11 @@ import { type TestDatabase, testDatabase } from '@parley/verify/test/support/dat
 import type { TestDeps } from '@parley/verify/test/support/deps.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { connect } from '../db/database.ts';
-import { storeHeads } from '../db/heads.ts';
+import { readHeads, storeHeads } from '../db/heads.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { workOf } from '../ports/work.ts';
-import { createSettlement, passLimits, type Settlement } from './follow.ts';
+import { createSettlement, passLimits, type Settlement, stoodAt } from './follow.ts';
 import { reconcile } from './reconcile.ts';
 import { letGoEnded } from './take-up.ts';
 import { agreedSwap, insertAsset, nodelessAdapters, nodelessDeps } from './testing/rows.ts';
@@ -166,7 +166,13 @@ test('a process that takes a chain up tells its adapter once how far all was rea
   for (let passes = 0; passes < 3; passes += 1) await assert.rejects(first.pass());
   const { calls } = first;
   assert.equal(typeof calls[0], 'number', 'it was read by no process');
-  await storeHeads(deps.db, 'evm-dev', { height: 5, hash: 'h', clock: 1, doneTo: 5 }, new Date());
+  await storeHeads(
+    deps.db,
+    'evm-dev',
+    { height: 5, hash: 'h', clock: 1, doneTo: 5 },
+    new Date(),
+    null,
+  );
   const second = calling();
   await assert.rejects(second.pass());
   assert.equal(typeof second.calls[0], 'number', 'it stored nothing of what it read');
@@ -267,41 +273,77 @@ test('a process whose node is silent to what time changes leaves that to another
   await waitUntil(async () => (await holder()) === 4);
 });
 
-test('a follower whose node stands still is overtaken by a process that knows later blocks', async (t) => {
-  const on = (height: () => number) => {
-    const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
-    const heads = async () => ({ height: height(), hash: `h${height()}`, clock: height() });
-    const changes = async () => ({ touched: [], heads: await heads() });
-    return new Map([['bitcoin', { ...bitcoin, changes, catchUp: heads }]]);
-  };
+function bitcoinAt(height: () => number) {
+  const bitcoin = deps.adapters.get('bitcoin') as ChainAdapter;
+  const heads = async () => ({ height: height(), hash: `h${height()}`, clock: height() });
+  const changes = async () => ({ touched: [], heads: await heads() });
+  return new Map([['bitcoin', { ...bitcoin, changes, catchUp: heads }]]);
+}
+
+const storedHead = async () => (await readHeads(deps.db)).find(({ chain }) => chain === 'bitcoin');
+
+test('a follower whose node stands still is overtaken by a process whose nodes go on', async (t) => {
   await deps.db.rows({ name: '', text: `update leases set ends_at = '-infinity'`, values: [] });
-  let height = 101;
+  let height = 90;
   const other = connect(database.url);
-  const own = createSettlement({ ...deps, adapters: on(() => 100), follower: 5 });
-  const another = createSettlement({ ...deps, db: other, adapters: on(() => height), follower: 6 });
+  const own = createSettlement({ ...deps, adapters: bitcoinAt(() => 100), follower: 5 });
+  const adapters = bitcoinAt(() => height);
+  const another = createSettlement({ ...deps, db: other, adapters, follower: 6 });
   t.after(async () => {
     await Promise.all([own.stop(), another.stop()]);
     await other.close();
   });
-  const holder = () => holderOf('bitcoin');
   let ms = 0;
   const now = performance.now.bind(performance);
   t.mock.method(performance, 'now', () => now() + ms);
   own.start();
-  await waitUntil(async () => {
-    const text = `select height from chain_heads where chain = 'bitcoin'`;
-    const [row] = await deps.db.rows<{ height: number }>({ name: '', text, values: [] });
-    return Number(row?.height) === 100;
-  });
-  assert.equal(await holder(), 5);
+  await waitUntil(async () => (await storedHead())?.height === 100);
+  assert.equal(await holderOf('bitcoin'), 5);
   another.start();
   await waitUntil(async () => {
     // As if the time between two polls had gone by.
     ms += passLimits.standByMs;
     height += 1;
     workOf(other).ring('escrows');
-    return (await holder()) === 6;
+    return (await holderOf('bitcoin')) === 6;
   });
+});
+
+test('a follower stands still where its stored head does, while the nodes of this process go on', () => {
+  const polls = (heights: readonly number[], stored: readonly (string | null)[]) =>
+    heights.map((height, at) => ({ height, stored: stored[at] ?? null }));
+  const same = ['h7', 'h7', 'h7', 'h7'];
+  for (const [heights, stored, at] of [
+    [[7, 8, 8, 8], same, 'h7'],
+    [[6, 7, 9, 9], same, 'h7'],
+    // It has not had the time yet.
+    [[7, 8, 8], same, null],
+    [[7, 7, 8, 8], same, null],
+    // A node that tells too great a height, and stands there.
+    [[1_000, 1_000, 1_000, 1_000], same, null],
+    [[7, 8, 8, 8], ['h7', 'h7', 'h7', 'h8'], null],
+    [[7, 8, 8, 8], [], null],
+  ] as const) {
+    assert.equal(stoodAt(polls(heights, stored)), at, `${heights}`);
+  }
+});
+
+test('a follower that stood still for as long as its lease stores no head of then', async () => {
+  let height = 200;
+  const adapters = bitcoinAt(() => height);
+  const own = createSettlement({ ...deps, adapters, follower: 5 });
+  for (const [holder, stored] of [
+    [5, 200],
+    [6, 200],
+  ] as const) {
+    const lease = `insert into leases as l (name, holder, is_shown, turn, ends_at, done_at)
+      values ('bitcoin', ${holder}, false, 1, now() + interval '8 seconds', now())
+      on conflict (name) do update set holder = excluded.holder, ends_at = excluded.ends_at`;
+    await deps.db.rows({ name: '', text: lease, values: [] });
+    await own.pass('bitcoin');
+    assert.equal((await storedHead())?.height, stored);
+    height += 1;
+  }
 });
 
 test('a chain that nobody reaches is as far behind for its next follower', async () => {

@@ -175,7 +175,13 @@ test('the lane of what was never funded is free once the chain lets no funding i
   const first = await agreed(maker);
   const last = fundBy(first.state, first.state.legs.a) + tronDevPolicy.normal.settleSeconds;
   const clock = (seconds: number) =>
-    storeHeads(deps.db, chain, { height: 1, hash: 'aa', clock: seconds, doneTo: null }, new Date());
+    storeHeads(
+      deps.db,
+      chain,
+      { height: 1, hash: 'aa', clock: seconds, doneTo: null },
+      new Date(),
+      null,
+    );
   await clock(last);
   assert.deepEqual(await next(maker), [1, 1]);
   await show(first, { funded: { ...deep, deep: false }, empty: false });
@@ -308,7 +314,13 @@ test('a lane whose signature is out is not given again before nothing can open i
   const given = async () => (await agreed(await trader(), payee)).lanes.a;
   const last = fundBy(swap.state, swap.state.legs.a) + tronDevPolicy.normal.settleSeconds;
   const at = (seconds: number) =>
-    storeHeads(deps.db, chain, { height: 1, hash: 'aa', clock: seconds, doneTo: null }, new Date());
+    storeHeads(
+      deps.db,
+      chain,
+      { height: 1, hash: 'aa', clock: seconds, doneTo: null },
+      new Date(),
+      null,
+    );
   await at(last);
   assert.deepEqual(await given(), lentBy(payee, 2));
   await at(last + 1);

@@ -38,7 +38,7 @@ function started(deaf = false) {
   const own = connect(database.url);
   const db = deaf ? { ...own, listen: () => Promise.reject(new Error('too many clients')) } : own;
   const follower = randomBytes(4).readUInt32LE() >>> 1;
-  const state = { ms: 0, failingMs: 0, behindSeconds: 0, known: null as number | null };
+  const state = { ms: 0, failingMs: 0, behindSeconds: 0, stoodAt: null as string | null };
   const behind = new Map<string, number>();
   const works = chains.map(
     (name): Work => ({
@@ -47,7 +47,7 @@ function started(deaf = false) {
       lost: () => behind.delete(name),
       failingMs: () => (name === 'evm' ? state.failingMs : 0),
       behindSeconds: () => state.behindSeconds,
-      known: () => (name === 'evm' ? state.known : null),
+      stoodAt: () => (name === 'evm' ? state.stoodAt : null),
     }),
   );
   const leases = createLeases({ ...testDeps({ db }), follower }, works, () => state.ms);
@@ -176,13 +176,13 @@ test('a chain that failed here for long is taken again after a while', async () 
   assert.deepEqual(first.holds(), chains);
 });
 
-test('a holder whose head stands still below a block that another knew loses the lease to it', async () => {
+test('a holder whose stored head still is the one at which it stood loses the lease', async () => {
   const { first, second } = await pair();
   await sql(`insert into chain_heads values ('evm', 100, 'h100', 100, now())`);
-  second.state.known = 100;
+  second.state.stoodAt = 'h99';
   await second.pass();
   assert.deepEqual(second.holds(), []);
-  second.state.known = 101;
+  second.state.stoodAt = 'h100';
   await second.pass();
   assert.deepEqual(second.holds(), ['evm']);
   await first.pass();

@@ -1,6 +1,7 @@
 // The leases of a process: of all that share one database, one follows a chain, and one has the
-// swaps that time changes. The first process to ask takes what is free. A lease that moves by mistake costs work and breaks nothing: the holder reads again whatever anybody
-// else stores (updateEscrow).
+// swaps that time changes. The first process to ask takes what is free. A lease that moves by
+// mistake costs work and breaks nothing: the holder reads again whatever anybody else stores
+// (updateEscrow).
 
 import type { Tx } from '../db/database.ts';
 import {
@@ -37,10 +38,10 @@ export type Work = {
   /** Since it was last done to the end. */
   readonly behindSeconds: () => number;
   /**
-   * While another process follows: the height of a block that this one has known for a while, told
-   * once; null: none.
+   * While another process follows: the hash of the stored head at which it has stood while the nodes
+   * of this one went on, told once; null: it goes on.
    */
-  readonly known: () => number | null;
+  readonly stoodAt: () => string | null;
 };
 
 export type Leases = {
@@ -125,10 +126,10 @@ export function createLeases(
 
   const overtake = async (wanted: readonly Work[], free: readonly Taken[], me: Holder) => {
     const taken: Taken[] = [];
-    for (const { name, known } of wanted) {
-      const height = free.some((each) => each.name === name) ? null : known();
-      if (height === null) continue;
-      taken.push(...(await overtakeLease(tx(), { name, known: height }, me)));
+    for (const { name, stoodAt } of wanted) {
+      const hash = free.some((each) => each.name === name) ? null : stoodAt();
+      if (hash === null) continue;
+      taken.push(...(await overtakeLease(tx(), { name, stoodAt: hash }, me)));
     }
     return taken;
   };

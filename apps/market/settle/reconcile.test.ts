@@ -393,6 +393,7 @@ test('a payment in a former escrow waits for the timelock, from which on its ref
       'evm-dev',
       { height: 1, hash: `${clock}`, clock, doneTo: null },
       new Date(),
+      null,
     );
     const swap = (await swapById(deps.db, id)) as Swap;
     const { next } = swapView(swap, 'maker', clock * 1_000);

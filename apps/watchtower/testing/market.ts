@@ -207,7 +207,7 @@ function timeOf(place: Place) {
   const look = async () => {
     for (const [chain, { state }] of chains) {
       const heads = { height: state.height, hash: 'h', clock: state.clock };
-      await storeHeads(deps.db, chain, { ...heads, doneTo: null }, new Date(deps.now()));
+      await storeHeads(deps.db, chain, { ...heads, doneTo: null }, new Date(deps.now()), null);
     }
     const signal = AbortSignal.timeout(20_000);
     for (const id of followed) {

@@ -319,6 +319,7 @@ test('anybody reads whether the market works: heads, halts without their reason,
     'bitcoin',
     { height: 7, hash: '00', clock: 1_700_000_000, doneTo: null },
     at,
+    null,
   );
   await haltChain(market.db as Tx, { chain: 'evm-dev', reason: 'a hole that we know of', at });
   deps.advance(61_000);
