@@ -47,6 +47,7 @@ import {
   give,
   NOW,
   ownerOf,
+  ownWorld,
   programFile,
   rentOf,
   SOL,
@@ -316,7 +317,8 @@ for (const asset of assets) {
     const emptied = await funded(asset);
     setAccount(emptied.world, emptied.funder.address, SYSTEM, new Uint8Array(), 0n);
     await accepted(claim(emptied));
-    const program = await funded(asset);
+    const program = await swapIn(await ownWorld(), asset);
+    await accepted(fund(program));
     program.world.svm.addProgramFromFile(program.funder.address, programFile);
     await accepted(claim(program));
   });

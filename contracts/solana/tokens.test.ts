@@ -47,6 +47,7 @@ import {
   createWorld,
   dataOf,
   give,
+  ownWorld,
   person,
   programFile,
   rentOf,
@@ -118,7 +119,7 @@ test('an extension is as long as its two bytes say, and type 0 ends the list', a
 });
 
 test('a mint that is not there, or not of a token program that is taken, is refused', async () => {
-  const { world } = await createSwap('SPL Token');
+  const world = await ownWorld();
   const blank = (name: string, length: number): Address => {
     setAccount(world, addressNamed(name), TOKEN, Buffer.alloc(length));
     return addressNamed(name);
@@ -394,7 +395,7 @@ function lyingTokenProgram(): Buffer {
 
 test('a token program that moves more or less than it was asked to funds and claims nothing', async () => {
   const lie = async (amount: bigint) => {
-    const world = await createWorld();
+    const world = await ownWorld();
     world.svm.addProgram(TOKEN_2022, lyingTokenProgram());
     return swapIn(world, 'Token-2022', { amount });
   };

@@ -16,7 +16,7 @@ import {
   setTransactionMessageFeePayer,
   signTransaction,
 } from '@solana/kit';
-import { FailedTransactionMetadata, FeatureSet, LiteSVM } from 'litesvm';
+import { FailedTransactionMetadata, FeatureSet, LiteSVM, type Rent } from 'litesvm';
 import { PROGRAM, SYSTEM } from './instructions.ts';
 
 export const NOW = 1_800_000_000n;
@@ -40,6 +40,8 @@ export type Outcome = {
 
 export type World = {
   readonly svm: LiteSVM;
+  /** Addresses that its transactions named or tests wrote to: whether the VM came with them. */
+  readonly seen: Map<Address, boolean>;
   /** Pays for transactions, and has no part in any swap. */
   readonly sender: Person;
 };
@@ -47,9 +49,15 @@ export type World = {
 export const programFile =
   process.env.PARLEY_ESCROW_SO ?? join(import.meta.dirname, '..', 'parley_escrow.so');
 
+const people = new Map<string, Person>();
+
 export async function person(name: string): Promise<Person> {
+  const known = people.get(name);
+  if (known !== undefined) return known;
   const keys = await createKeyPairFromPrivateKeyBytes(createHash('sha256').update(name).digest());
-  return { address: await getAddressFromPublicKey(keys.publicKey), keys };
+  const made = { address: await getAddressFromPublicKey(keys.publicKey), keys };
+  people.set(name, made);
+  return made;
 }
 
 /** Every feature of the runtime switched on, those too that no cluster runs yet. */
@@ -67,14 +75,49 @@ function everyFeature(): LiteSVM {
 
 export type Runtime = 'usual' | 'every feature';
 
-export async function createWorld(runtime: Runtime = 'usual'): Promise<World> {
+type Vm = Pick<World, 'svm' | 'seen'>;
+
+function createVm(runtime: Runtime): Vm {
   const svm = runtime === 'usual' ? new LiteSVM() : everyFeature();
   svm.addProgramFromFile(PROGRAM, programFile);
+  return { svm, seen: new Map() };
+}
+
+async function worldIn({ svm, seen }: Vm): Promise<World> {
   const sender = await person('sender');
-  const world = { svm, sender };
+  const world = { svm, seen, sender };
   give(world, sender.address, 100n * SOL);
   setNow(world, NOW);
   return world;
+}
+
+/** A world whose VM is its own, for a test that puts another program in it. */
+export const ownWorld = (): Promise<World> => worldIn(createVm('usual'));
+
+const shared = new Map<Runtime, { readonly vm: Vm; readonly rent: Rent }>();
+
+/**
+ * A new VM takes ten milliseconds, more than a swap in it. The worlds of a runtime share one, and a
+ * world ends where the next begins, which takes out of it what the last put there.
+ */
+export async function createWorld(runtime: Runtime = 'usual'): Promise<World> {
+  const known = shared.get(runtime);
+  if (known === undefined) {
+    const vm = createVm(runtime);
+    shared.set(runtime, { vm, rent: vm.svm.getRent() });
+    return worldIn(vm);
+  }
+  const { vm, rent } = known;
+  for (const [of, isOfVm] of vm.seen) {
+    if (!isOfVm) setAccount(vm, of, SYSTEM, new Uint8Array(), 0n);
+  }
+  vm.seen.clear();
+  vm.svm.setRent(rent);
+  return worldIn(vm);
+}
+
+function see({ svm, seen }: Vm, of: Address): void {
+  if (!seen.has(of)) seen.set(of, svm.getAccount(of).exists);
 }
 
 export function setNow({ svm }: World, seconds: bigint): void {
@@ -84,10 +127,10 @@ export function setNow({ svm }: World, seconds: bigint): void {
 }
 
 /** Adds lamports out of nothing. */
-export function give({ svm }: World, to: Address, amount: bigint): void {
-  const before = svm.getAccount(to);
+export function give(world: World, to: Address, amount: bigint): void {
+  const before = world.svm.getAccount(to);
   setAccount(
-    { svm },
+    world,
     to,
     before.exists ? before.programAddress : SYSTEM,
     before.exists ? before.data : new Uint8Array(),
@@ -96,14 +139,15 @@ export function give({ svm }: World, to: Address, amount: bigint): void {
 }
 
 export function setAccount(
-  { svm }: Pick<World, 'svm'>,
+  vm: Vm,
   of: Address,
   owner: Address,
   data: Uint8Array,
-  balance: bigint = svm.minimumBalanceForRentExemption(BigInt(data.length)),
+  balance: bigint = vm.svm.minimumBalanceForRentExemption(BigInt(data.length)),
   executable = false,
 ): void {
-  svm.setAccount({
+  see(vm, of);
+  vm.svm.setAccount({
     address: of,
     programAddress: owner,
     data,
@@ -137,6 +181,9 @@ export async function send(
   signers: readonly Person[] = [],
 ): Promise<Outcome> {
   const { svm, sender } = world;
+  for (const { accounts = [] } of instructions) {
+    for (const { address } of accounts) see(world, address);
+  }
   svm.expireBlockhash();
   const message = pipe(
     createTransactionMessage({ version: 0 }),
