@@ -76,8 +76,22 @@ export async function obtainDebianProgram<Identity>(
     // A power cut while it was unpacked can leave files without their content.
     await rm(unpacked, { recursive: true, force: true });
   }
-  await fetchPackages(wanted, cache, unpacked, signal);
+  await fetchPackages([wanted], cache, signal);
   return identified();
+}
+
+/**
+ * Fetches what no earlier call unpacked into `cache`. Those of the same suites share one list of
+ * packages, which costs more of the processor than most of the programs.
+ */
+export async function fetchDebianPrograms(
+  wanted: readonly DebianProgram[],
+  cache: string,
+): Promise<void> {
+  const lacking: DebianProgram[] = [];
+  for (const each of wanted) if (!(await isKept(each, cache))) lacking.push(each);
+  const groups = Map.groupBy(lacking, ({ suites }) => suites.toSorted().join(' '));
+  for (const group of groups.values()) await fetchPackages(group, cache, undefined);
 }
 
 const placeIn = (cache: string, { packages: [name] }: DebianProgram) =>
@@ -88,10 +102,10 @@ export function isKept(wanted: DebianProgram, cache: string): Promise<boolean> {
   return isThere(placeIn(cache, wanted), wanted);
 }
 
+/** All are of the same suites. */
 async function fetchPackages(
-  wanted: DebianProgram,
+  wanted: readonly DebianProgram[],
   cache: string,
-  unpacked: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const sources = await debianMirrors();
@@ -102,8 +116,7 @@ async function fetchPackages(
     let problem: unknown;
     for (const source of sources) {
       try {
-        const root = await fetchFrom(source, wanted, work, signal);
-        await publish(root, unpacked, wanted);
+        await fetchFrom(source, wanted, cache, work, signal);
         return;
       } catch (error) {
         if (signal?.aborted) throw error;
@@ -130,19 +143,25 @@ export async function debianMirrors(env = process.env): Promise<string[]> {
 
 async function fetchFrom(
   source: string,
-  wanted: DebianProgram,
+  wanted: readonly DebianProgram[],
+  cache: string,
   work: string,
   signal: AbortSignal | undefined,
-): Promise<string> {
-  const apt = await privateApt(source, wanted, work, signal);
+): Promise<void> {
+  const apt = await privateApt(source, wanted[0]?.suites ?? [], work, signal);
   await apt('apt-get', ['update']);
-  const names = await libraryClosure(apt, wanted);
-  await apt('apt-get', ['download', '--target-release', wanted.suites.at(-1)!, ...names]);
-  const root = join(work, 'root');
-  for (const file of await readdir(join(work, 'packages'))) {
-    await run('dpkg-deb', ['--extract', join(work, 'packages', file), root], { signal });
+  for (const each of wanted) {
+    const names = await libraryClosure(apt, each);
+    await apt('apt-get', ['download', '--target-release', each.suites.at(-1)!, ...names]);
+    const packages = join(work, 'packages');
+    const root = await mkdtemp(join(work, 'root-'));
+    for (const name of await readdir(packages)) {
+      const file = join(packages, name);
+      await run('dpkg-deb', ['--extract', file, root], { signal });
+      await rm(file);
+    }
+    await publish(root, placeIn(cache, each), each);
   }
-  return root;
 }
 
 type Apt = (program: string, args: readonly string[]) => Promise<string>;
@@ -150,15 +169,15 @@ type Apt = (program: string, args: readonly string[]) => Promise<string>;
 /** apt with its own lists and cache in `work`, so that the machine's stay untouched. */
 async function privateApt(
   source: string,
-  wanted: DebianProgram,
+  suites: readonly string[],
   work: string,
   signal: AbortSignal | undefined,
 ): Promise<Apt> {
-  for (const folder of ['lists/partial', 'cache/archives/partial', 'packages', 'root']) {
+  for (const folder of ['lists/partial', 'cache/archives/partial', 'packages']) {
     await mkdir(join(work, folder), { recursive: true });
   }
   await writeFile(join(work, 'status'), '');
-  const stanza = ['Types: deb', `URIs: ${source}`, `Suites: ${wanted.suites.join(' ')}`];
+  const stanza = ['Types: deb', `URIs: ${source}`, `Suites: ${suites.join(' ')}`];
   const keys = (await isFile(keyring)) ? [`Signed-By: ${keyring}`] : [];
   const lines = [...stanza, 'Components: main', ...keys];
   await writeFile(join(work, 'only.sources'), `${lines.join('\n')}\n`);

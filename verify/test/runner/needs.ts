@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findToolchain } from '@parley/contracts/solana/compile.ts';
 import { cacheFolder, type DebianProgram, isKept } from '@parley/dev/devnet/debian-package.ts';
-import { bitcoindPackage, findBitcoind } from '@parley/dev/devnet/find-bitcoind.ts';
+import { bitcoindPackage } from '@parley/dev/devnet/find-bitcoind.ts';
 import { programOnPath } from '@parley/dev/devnet/processes.ts';
 import { sourceOf } from '@parley/scripts/sources.ts';
 import { chromiumPackage, findChromium } from '../support/chromium.ts';
-import { findPgbouncer, pgbouncerPackage } from '../support/pgbouncer.ts';
-import { findPrometheus, prometheusPackage } from '../support/prometheus.ts';
+import { pgbouncerPackage } from '../support/pgbouncer.ts';
+import { prometheusPackage } from '../support/prometheus.ts';
 import { findPython } from '../support/python.ts';
-import { findValkey, valkeyPackage } from '../support/valkey.ts';
+import { valkeyPackage } from '../support/valkey.ts';
 
 type Named = {
   readonly what: string;
@@ -28,10 +28,11 @@ export type Installed = Named & {
   readonly isSpare?: true;
 };
 /** Into the user's cache, by anyone: a server that is installed would be started. */
-export type Unpacked = Named & { obtain(): Promise<unknown> };
+export type Unpacked = Named & { readonly program: DebianProgram };
 export type Need = Installed | Unpacked;
 
-const spare = join(tmpdir(), `parley-programs-${process.getuid?.() ?? 0}`);
+/** Where the user's cache cannot be written. */
+export const spare = join(tmpdir(), `parley-programs-${process.getuid?.() ?? 0}`);
 const isKeptHere = async (wanted: DebianProgram) => isKept(wanted, await cacheFolder(spare));
 const onPath = (name: string) => () => programOnPath(name) !== null;
 const market = 'verify/test/support/market.ts';
@@ -100,7 +101,7 @@ export const needs: readonly Need[] = [
       Boolean(process.env.PARLEY_PROMETHEUS) ||
       onPath('promtool')() ||
       (await isKeptHere(prometheusPackage)),
-    obtain: () => findPrometheus('promtool'),
+    program: prometheusPackage,
   },
   {
     what: 'Valkey',
@@ -108,14 +109,14 @@ export const needs: readonly Need[] = [
     by: ['verify/test/support/valkey.ts'],
     isHere: async () =>
       onPath('valkey-server')() || onPath('redis-server')() || (await isKeptHere(valkeyPackage)),
-    obtain: findValkey,
+    program: valkeyPackage,
   },
   {
     what: 'PgBouncer',
     why: 'the database is behind it',
     by: ['verify/test/support/pgbouncer.ts'],
     isHere: async () => onPath('pgbouncer')() || (await isKeptHere(pgbouncerPackage)),
-    obtain: findPgbouncer,
+    program: pgbouncerPackage,
   },
   {
     what: 'bitcoind',
@@ -125,7 +126,7 @@ export const needs: readonly Need[] = [
       Boolean(process.env.PARLEY_BITCOIND) ||
       onPath('bitcoind')() ||
       (await isKeptHere(bitcoindPackage)),
-    obtain: () => findBitcoind(undefined, spare, undefined),
+    program: bitcoindPackage,
   },
 ];
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { filesOf } from '@parley/scripts/sources.ts';
 import { root } from './files.ts';
-import { type Installed, needs, needsOf } from './needs.ts';
+import { type Installed, needs, needsOf, type Unpacked } from './needs.ts';
 import { type Machine, provide } from './provide.ts';
 
 const absent = { by: [], isHere: () => false };
@@ -18,21 +18,37 @@ const rust: Installed = {
   packages: ['rustc-web'],
   isSpare: true,
 };
+const unpackedOf = (program: string): Unpacked => {
+  const suites = ['trixie'];
+  return {
+    ...absent,
+    what: program,
+    why: 'runs',
+    program: { program, packages: [program], suites },
+  };
+};
 
 /** Each package that is named here cannot be had. */
 function machineOf(isRoot: boolean, ...missing: string[]) {
   const asked: string[] = [];
+  const updates: string[] = [];
+  const unpacked: string[][] = [];
   const said: string[] = [];
   const machine: Machine = {
     isRoot,
     run: async (command) => {
       asked.push(command.replace(/^.* /, ''));
+      updates.push(...(command.match(/apt-get update/g) ?? []));
       const code = missing.some((each) => command.includes(each)) ? 100 : 0;
       return { code, output: 'E: no such package' };
     },
+    unpack: async (programs) => {
+      unpacked.push(programs.map(({ program }) => program));
+      if (missing.includes('bitcoind')) throw new Error('no such release');
+    },
     say: (line) => said.push(line),
   };
-  return { machine, asked, said };
+  return { machine, asked, updates, unpacked, said };
 }
 
 test('root installs what lacks, a user is told the command, and nothing is asked where all is here', async () => {
@@ -42,6 +58,7 @@ test('root installs what lacks, a user is told the command, and nothing is asked
   const root = machineOf(true);
   assert.equal(await provide([curl, rust], root.machine), true);
   assert.deepEqual(root.asked, ['curl', 'rustc-web']);
+  assert.equal(root.updates.length, 1, 'one list of packages for all');
   assert.match(root.said.join(), /curl \(asks\), Rust \(builds\)$/);
   const user = machineOf(false);
   assert.equal(await provide([curl], user.machine), false);
@@ -54,6 +71,16 @@ test('what cannot be had ends the run where it must be there', async () => {
   assert.equal(await provide([curl, rust], spare.machine), true);
   assert.match(spare.said.at(-1) ?? '', /^rustc-web cannot be had: .*100\nE: no such package$/);
   assert.equal(await provide([curl, rust], machineOf(true, 'curl').machine), false);
+});
+
+test('programs are unpacked together, and a test says that it lacks what could not be', async () => {
+  const both = [curl, unpackedOf('bitcoind'), unpackedOf('valkey-server')];
+  const whole = machineOf(true);
+  assert.equal(await provide(both, whole.machine), true);
+  assert.deepEqual(whole.unpacked, [['bitcoind', 'valkey-server']]);
+  const without = machineOf(true, 'bitcoind');
+  assert.equal(await provide(both, without.machine), true);
+  assert.equal(without.said.at(-1), 'bitcoind, valkey-server cannot be had: no such release');
 });
 
 test('files need what they import, and a pure one nothing', () => {

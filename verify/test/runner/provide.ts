@@ -2,7 +2,12 @@
 // installs it; any other user is told the command.
 
 import { spawn } from 'node:child_process';
-import type { Installed, Need, Unpacked } from './needs.ts';
+import {
+  cacheFolder,
+  type DebianProgram,
+  fetchDebianPrograms,
+} from '@parley/dev/devnet/debian-package.ts';
+import { type Installed, type Need, spare, type Unpacked } from './needs.ts';
 
 /** The limit of one call of apt-get, which may have 500 MB to fetch. */
 const aptMs = 900_000;
@@ -15,6 +20,7 @@ export type Said = { readonly code: number | null; readonly output: string };
 export type Machine = {
   readonly isRoot: boolean;
   run(command: string): Promise<Said>;
+  unpack(programs: readonly DebianProgram[]): Promise<void>;
   say(line: string): void;
 };
 
@@ -27,23 +33,33 @@ export async function provide(wanted: readonly Need[], machine = ours): Promise<
   machine.say(`These tests need what is not here: ${listed}`);
   const installed = lacking.filter((need): need is Installed => 'packages' in need);
   const must = installed.filter(({ isSpare }) => isSpare !== true);
-  if (!(await install(must, machine))) return false;
-  for (const each of installed) if (each.isSpare === true) await install([each], machine);
-  for (const { what, obtain } of lacking.filter((need): need is Unpacked => 'obtain' in need)) {
-    await obtain().catch((error: Error) => machine.say(`${what} cannot be had: ${error.message}`));
+  const others = installed.filter(({ isSpare }) => isSpare === true);
+  let command = `apt-get update && ${installing}`;
+  for (const each of [must, ...others.map((one) => [one])]) {
+    if (each.length === 0) continue;
+    const isHad = await install(each, command, machine);
+    if (!isHad && each === must) return false;
+    // The lists are new by now.
+    command = installing;
   }
+  const unpacked = lacking.filter((need): need is Unpacked => 'program' in need);
+  await machine.unpack(unpacked.map(({ program }) => program)).catch((error: Error) => {
+    machine.say(`${unpacked.map(({ what }) => what).join(', ')} cannot be had: ${error.message}`);
+  });
   return true;
 }
 
-async function install(lacking: readonly Installed[], machine: Machine): Promise<boolean> {
-  if (lacking.length === 0) return true;
+async function install(
+  lacking: readonly Installed[],
+  command: string,
+  machine: Machine,
+): Promise<boolean> {
   const packages = lacking.flatMap((need) => need.packages).join(' ');
-  const command = `apt-get update && ${installing} ${packages}`;
   if (!machine.isRoot) {
-    machine.say(`As root, once: ${command}`);
+    machine.say(`As root, once: ${command} ${packages}`);
     return false;
   }
-  const { code, output } = await machine.run(command);
+  const { code, output } = await machine.run(`${command} ${packages}`);
   if (code === 0) return true;
   machine.say(`${packages} cannot be had: apt-get ended with ${code}\n${tail(output)}`);
   return false;
@@ -70,5 +86,6 @@ function run(command: string): Promise<Said> {
 const ours: Machine = {
   isRoot: process.getuid?.() === 0,
   run,
+  unpack: async (programs) => fetchDebianPrograms(programs, await cacheFolder(spare)),
   say: (line) => console.log(line),
 };

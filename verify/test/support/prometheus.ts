@@ -31,7 +31,7 @@ export async function findPrometheus(program: 'prometheus' | 'promtool'): Promis
     throw new Error(`PARLEY_PROMETHEUS: ${folder} has no ${program}`);
   }
   if (named !== null) return { file: named, args: [] };
-  const cache = await cacheFolder(join(tmpdir(), 'parley-cache'));
+  const cache = await cacheFolder(join(tmpdir(), `parley-programs-${process.getuid?.() ?? 0}`));
   const pages = join(cache, `prometheus-${process.arch}/usr/share/prometheus/web/`);
   const at = (file: string, args: readonly string[]) => Promise.resolve({ file, args, pages });
   return obtainDebianProgram({ ...prometheusPackage, program }, cache, at, undefined);

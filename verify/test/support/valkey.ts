@@ -84,7 +84,8 @@ export async function startValkey(
 export const valkeyPackage = {
   program: 'valkey-server',
   packages: ['valkey-server', 'valkey-tools'],
-  suites: ['trixie'],
+  // Those of bitcoind, whose list of packages is fetched anyway.
+  suites: ['trixie-backports', 'trixie'],
 };
 
 export async function findValkey(): Promise<Program> {
