@@ -31,6 +31,12 @@ function masked(text: string): Buffer {
   return Buffer.concat([Buffer.from([textFrame, ...size, 0, 0, 0, 0]), payload]);
 }
 
+/** Of the payload; a short one has its length in the second byte. */
+function lengthOf(bytes: Buffer, at: number, head: number): number {
+  if (head === 2) return bytes[at + 1]!;
+  return head === 4 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
+}
+
 /** Calls `each` with the text of every whole frame; the rest of the bytes. */
 function framesIn(bytes: Buffer, each: (text: string) => void): Buffer {
   let at = 0;
@@ -38,8 +44,7 @@ function framesIn(bytes: Buffer, each: (text: string) => void): Buffer {
     const short = bytes[at + 1]!;
     const head = short < 126 ? 2 : short === 126 ? 4 : 10;
     if (bytes.length < at + head) break;
-    const long = head === 4 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
-    const end = at + head + (head === 2 ? short : long);
+    const end = at + head + lengthOf(bytes, at, head);
     if (bytes.length < end) break;
     if (bytes[at] === textFrame) each(bytes.toString('latin1', at + head, end));
     at = end;
