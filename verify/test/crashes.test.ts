@@ -6,22 +6,24 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type FeedClient, type Frame, openFeed } from '@parley/market/edge/testing/feed-client.ts';
-import { type ServerProcess, startServerProcess } from '@parley/market/edge/testing/process.ts';
+import {
+  anotherProcess,
+  type FeedMarket,
+  feedMarket,
+} from '@parley/market/edge/testing/feed-market.ts';
+import { startServerProcess } from '@parley/market/edge/testing/process.ts';
 import { type Point, type PostgresProxy, postgresProxy } from './support/postgres-proxy.ts';
-import { type TestMarket, type Trader, testMarket } from './support/trading.ts';
+import type { Trader } from './support/trading.ts';
 
-let market: TestMarket;
+/** The server that stays: in this process, as nothing kills it. */
+let market: FeedMarket;
 let proxy: PostgresProxy;
-/** The server that stays. */
-let other: ServerProcess;
 
 before(async () => {
-  market = await testMarket();
+  market = await feedMarket();
   proxy = await postgresProxy(market.url);
-  other = await startServerProcess(market.url);
 });
 after(async () => {
-  await other.stop();
   await proxy.close();
   await market.close();
 });
@@ -77,7 +79,7 @@ for (const [when, most] of [
     const stored = (await threads()) ?? -1;
     assert.ok(stored <= most && (most === 0) === (stored === 0), `${stored} of ${most}`);
     assert.equal(await countOf(told, body.rfq.id), stored);
-    for (const answer of await Promise.all(send(other.url))) assert.ok(answer.ok);
+    for (const answer of await Promise.all(send(market.at))) assert.ok(answer.ok);
     assert.equal(await threads(), 3);
   });
 }
@@ -100,14 +102,14 @@ for (const point of [
   test(`killed ${what}, a server's RFQ is on the feed of others, once`, async () => {
     const taker = await market.trader();
     const maker = await market.trader();
-    const client = await resume(other.url, maker);
+    const client = await resume(market.at, maker);
     const seen = client.frames.at(-1).seq;
     // The first reader appends: until it is the victim, one RFQ more.
     await killAt(point, async (url) => {
       for (;;) await post(url, taker, '/v1/rfqs', wanted());
     });
     // A duplicate has arrived once a later one is there.
-    const last = await post(other.url, taker, '/v1/rfqs', wanted());
+    const last = await post(market.at, taker, '/v1/rfqs', wanted());
     const mark = (await last.json()) as { rfq: { id: string } };
     const rows = await market.db.rows<{ id: string }>({
       name: '',
@@ -118,11 +120,12 @@ for (const point of [
     assert.ok(made.length > 1);
     await client.frame((frame) => frame.rfq?.id === mark.rfq.id);
     assert.deepEqual(created(client), made);
-    const restarted = await startServerProcess(market.url);
-    const back = await resume(restarted.url, maker, seen);
+    // As a server that starts: it has seen nothing of this.
+    const restarted = await anotherProcess(market);
+    const back = await resume(restarted.at, maker, seen);
     assert.deepEqual(created(back), made);
     client.close();
     back.close();
-    await restarted.stop();
+    await restarted.close();
   });
 }
