@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { packageRows } from '@parley/bench/package.ts';
 import { faces, type Packed, packAll } from '@parley/scripts/tarballs.ts';
+import { goEnvironment } from '@parley/scripts/types.ts';
 import { bundled, everyEntry } from './support/bundler.ts';
 import { installOffline } from './support/installed.ts';
 import { otherNodes } from './support/nodes.ts';
@@ -95,11 +96,12 @@ test('the types of every entry and the examples compile in a strict program of o
   const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--target', 'es2022'];
   const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
   const tsc = join(root, 'node_modules/.bin/tsc');
-  const said = await run(
-    tsc,
-    [...options, ...types, '--module', 'nodenext', '--ignoreConfig', ...files],
-    { cwd: dir },
-  ).then(
+  // Several checkers read what they share once each.
+  const module = ['--module', 'nodenext', '--ignoreConfig', '--checkers', '1'];
+  const said = await run(tsc, [...options, ...types, ...module, ...files], {
+    cwd: dir,
+    env: { ...process.env, ...goEnvironment },
+  }).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
   );
@@ -150,18 +152,15 @@ test('the maker starts from its own package in an empty folder, and names what i
   }
 });
 
-for (const [name, main, args, usage] of [
-  ['cli', 'main.js', ['settle'], /^usage: parley \[options\]/],
-  ['mcp', 'bin.js', ['--read-only'], /^usage: parley-mcp/],
+for (const [name, main, args] of [
+  ['cli', 'main.js', ['settle']],
+  ['mcp', 'bin.js', ['--read-only']],
 ] as const) {
   test(`the ${name} runs from its own package in an empty folder, on each Node`, async () => {
     const folder = join(dir, name);
     await installFace(name, folder);
     const bin = `node_modules/@parley/${name}/dist/${main}`;
     const options = { cwd: folder, env: { ...env, HOME: folder } };
-    const { stdout, stderr } = await run(process.execPath, [bin, '--help'], options);
-    assert.match(stdout, usage);
-    assert.equal(stderr, '');
     for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
       const asked = run(path, [bin, ...args], options);
       await assert.rejects(asked, ({ code, stdout: out, stderr: said }: Failed) => {
