@@ -14,10 +14,11 @@ import {
   type World,
 } from '@parley/market/settle/testing/world.ts';
 import { mostWebhooks } from '@parley/market/webhooks/register.ts';
+import { usually } from './miniature.ts';
 
-const page = pageLimit.most;
-const atOnce = mostQuotesAtOnce;
-const all = mostWithdrawn;
+const page = usually(pageLimit.most, 5);
+const atOnce = usually(mostQuotesAtOnce, 5);
+const all = usually(mostWithdrawn, 5);
 const baseAmount = '1000000';
 const quoteAmount = '650000000';
 
@@ -37,7 +38,7 @@ export async function fillMarket(world: World): Promise<Full> {
     const address = `0x${(at + 1).toString(16).padStart(40, '0')}`;
     return insertAsset(deps, evm, address, null);
   });
-  await times(mostWebhooks - 1, async (at) => {
+  await times(usually(mostWebhooks - 1, 1), async (at) => {
     must(await trader.post('/v1/webhooks', { url: `https://127.0.0.1:9/${at}` }));
   });
   const terms = {
@@ -82,7 +83,7 @@ export async function askFull(
     const quoted = must(await maker.post(`/v1/rfqs/${rfq.id}/quotes`, { quoteAmount }));
     thread = quoted.thread.id;
   }
-  for (const maker of makers.slice(0, page / mostLevels)) {
+  for (const maker of makers.slice(0, Math.ceil(page / mostLevels))) {
     const levels = Array.from({ length: mostLevels }, () => {
       return { direction: 'sell_base', baseAmount, quoteAmount, validForSeconds: 600 };
     });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { formatUnits } from '@parley/core/amounts.ts';
 import type { Chains } from '@parley/sdk/chains.ts';
-import { onChains, running, sideOf } from '@parley/sdk/testing/sides.ts';
+import { onChains, running, sideOf, unscheduled } from '@parley/sdk/testing/sides.ts';
 import { timed } from '@parley/sdk/testing/timed.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { Deal } from './journal.ts';
@@ -40,7 +40,7 @@ timed(
     });
     begin(deal);
     const { address, terms } = scene.market.watched('b');
-    const other = running(await sideOf(scene, 'maker'));
+    const other = running(await sideOf(scene, 'maker', unscheduled));
     await other.next('funded');
     await on.core('sendtoaddress', [address, formatUnits(5_000n, 8)]);
     await other.end;
@@ -101,7 +101,7 @@ timed('two swaps that become fundable together are funded by one transaction', a
   });
   try {
     for (const { deal } of deals) begin(deal);
-    const takers = await Promise.all(scenes.map((scene) => sideOf(scene, 'taker')));
+    const takers = await Promise.all(scenes.map((scene) => sideOf(scene, 'taker', unscheduled)));
     const runs = takers.map((taker) => running({ ...taker, chains: lendingNone(taker.chains) }));
     await Promise.all(runs.map(({ next }) => next('seen', 1, 'a')));
     const records = await Promise.all(sides.map(({ swapId }) => store.getSwap(swapId)));

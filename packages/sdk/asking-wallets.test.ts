@@ -16,6 +16,7 @@ import {
   onChains,
   recordOf,
   running,
+  unscheduled,
   until,
 } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
@@ -90,8 +91,8 @@ async function making(more: Partial<SettleInput> = {}) {
   const scene = on.chains.swap({ a: 'ETH', b: 'BTC' }, { maker: own.wallet });
   const emitted: Progress[] = [];
   const onProgress = (each: Progress) => void emitted.push(each);
-  const maker = await hastySide(scene, 'maker', { onProgress, ...more });
-  const taker = await hastySide(scene, 'taker');
+  const maker = await hastySide(scene, 'maker', { ...unscheduled, onProgress, ...more });
+  const taker = await hastySide(scene, 'taker', unscheduled);
   const want = () => own.asks.want({ swapId: maker.swapId, verb: 'fund' });
   return { ...own, scene, maker, taker, emitted, want };
 }
@@ -204,8 +205,8 @@ timed(
 timed('a secret counts as public before a person’s wallet sees it', async () => {
   const own = await sending();
   const scene = on.chains.swap({ a: 'ETH', b: 'BTC' });
-  const maker = await hastySide(scene, 'maker');
-  const input = await hastySide(scene, 'taker');
+  const maker = await hastySide(scene, 'maker', unscheduled);
+  const input = await hastySide(scene, 'taker', unscheduled);
   const taker = { ...input, chains: withChain(input.chains, evmKey, { wallet: own.wallet }) };
   const others = running(maker);
   const side = running(taker);

@@ -28,6 +28,7 @@ import {
   onChains,
   recordOf,
   running,
+  unscheduled,
   until,
   withAdapter,
 } from './testing/sides.ts';
@@ -77,8 +78,8 @@ async function making({ gas, key, held = 1_000_000_000n, more = {}, signs }: Mak
 
 async function swapOf(wallet: EvmWallet, more: Partial<SettleInput> = {}) {
   const scene = on.chains.swap(undefined, { token: coin, maker: wallet });
-  const given = await hastySide(scene, 'maker', more);
-  const taker = await hastySide(scene, 'taker');
+  const given = await hastySide(scene, 'maker', { ...unscheduled, ...more });
+  const taker = await hastySide(scene, 'taker', unscheduled);
   const { input, relay } = offering(given, { scene, coin, keeper, party: 'maker' });
   const emitted: Progress[] = [];
   const maker = { ...input, onProgress: (each: Progress) => void emitted.push(each) };

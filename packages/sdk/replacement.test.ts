@@ -17,6 +17,7 @@ import {
   onChains,
   recordOf,
   running,
+  unscheduled,
   until,
 } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
@@ -40,8 +41,8 @@ timed(
   'a claim that a risen base fee keeps out is raised with its nonce, however late',
   async () => {
     const scene = on.chains.swap();
-    const maker = await hastySide(scene, 'maker');
-    const taker = await hastySide(scene, 'taker');
+    const maker = await hastySide(scene, 'maker', unscheduled);
+    const taker = await hastySide(scene, 'taker', unscheduled);
     await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
     await on.chains.dev.mine(evmKey, 3);
     await on.anvil.hold();
@@ -85,7 +86,7 @@ timed(
     const isReplaced = ({ step }: Progress) => step === 'replaced';
     const decoded = ({ raw }: Kept) => on.core<Decoded>('decoderawtransaction', [raw]);
     const coinsOf = ({ vin }: Decoded) => vin.map(({ txid, vout }) => `${txid}:${vout}`).sort();
-    const taker = await hastySide(on.chains.swap(), 'taker');
+    const taker = await hastySide(on.chains.swap(), 'taker', unscheduled);
     await withoutBlocks(async () => {
       await until(taker, isFunded);
       const first = await fundingOf(taker);
@@ -111,7 +112,7 @@ timed(
 
 timed('a late Bitcoin funding is replaced by a payment back, and nothing has moved', async () => {
   const { chains, core } = on;
-  const taker = await hastySide(chains.swap(), 'taker');
+  const taker = await hastySide(chains.swap(), 'taker', unscheduled);
   const had = await chains.balance('taker', 'BTC');
   await withoutBlocks(async () => {
     await until(taker, isFunded);

@@ -12,7 +12,7 @@ import type { SettleInput } from './settle.ts';
 import { type Crashing, throughCrashes } from './testing/crashing.ts';
 import type { Scene } from './testing/four-chains.ts';
 import type { Exchanges } from './testing/paper-market.ts';
-import { onChains, recordOf, running, sideOf } from './testing/sides.ts';
+import { onChains, recordOf, running, sideOf, unscheduled } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
@@ -47,8 +47,9 @@ async function isByBoth(txid: Txid): Promise<boolean> {
 
 /** The maker claims leg b. Its wait is short where no answer is to come. */
 async function begun(of: Scene, waitMs = 20_000, more: Partial<SettleInput> = {}) {
-  const taker = running(await sideOf(of, 'taker'));
-  const claimer = await sideOf(of, 'maker', { cosignWaitMs: waitMs, ...more });
+  const taker = running(await sideOf(of, 'taker', unscheduled));
+  const claiming = { ...unscheduled, cosignWaitMs: waitMs, ...more };
+  const claimer = await sideOf(of, 'maker', claiming);
   const maker = running(claimer);
   const ended = async () => {
     const ends = await Promise.all([taker.end, maker.end]);

@@ -11,7 +11,7 @@ import type { Asset } from '@parley/sdk/types.ts';
 import { bitcoinWallet } from '@parley/sdk/wallets/bitcoin.ts';
 import { evmWallet } from '@parley/sdk/wallets/evm.ts';
 import type { Page } from 'playwright-core';
-import { type Person, sharedWeb, type Web } from './support/web.ts';
+import { type Person, saysAt, sharedWeb, type Web } from './support/web.ts';
 
 const opened = sharedWeb();
 let web: Web;
@@ -132,9 +132,7 @@ test('a maker is prepared before it quotes, and a price far from recent swaps is
     as: maker,
     // Swaps that settled would take minutes.
     prepare: (context) =>
-      context.route('**/market/pairs/price?**', (route) =>
-        route.fulfill({ json: { ...ids, median, agreements: [], windowSeconds: 86_400 } }),
-      ),
+      saysAt(context, '/market/pairs/price', { median, agreements: [], windowSeconds: 86_400 }),
   });
   const ticket = page.getByRole('region', { name: 'Chosen order' });
   await order(page, /^3\sETH/).click();

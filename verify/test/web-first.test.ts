@@ -6,7 +6,7 @@ import { before, describe, type TestContext, test } from 'node:test';
 import type { Person as Maker } from '@parley/dev/demo/people.ts';
 import type { Told } from '@parley/web/wallets/testing/settings.ts';
 import { waitUntil } from './support/waiting.ts';
-import { sharedWeb } from './support/web.ts';
+import { saysAt, sharedWeb } from './support/web.ts';
 import { newMaker, takesPart } from './web-soak/maker.ts';
 import { mustEnd, tradeOf } from './web-soak/scenario.ts';
 import { keepsPhrase, type Trade } from './web-soak/screens.ts';
@@ -72,12 +72,8 @@ async function tradedBefore({ context }: Trader, { giveAmount, getAmount }: Trad
     quoteAmount: `${getAmount}`,
     agreedAt: new Date().toISOString(),
   };
-  await context.route('**/market/pairs/price?**', (route) => {
-    const { searchParams } = new URL(route.request().url());
-    const ids = Object.fromEntries(searchParams);
-    const more = { median: agreement, agreements: [agreement], windowSeconds: 86_400 };
-    return route.fulfill({ json: { ...ids, ...more } });
-  });
+  const more = { median: agreement, agreements: [agreement], windowSeconds: 86_400 };
+  await saysAt(context, '/market/pairs/price', more);
 }
 
 async function isNew(t: TestContext, give: 'BTC' | 'ETH', get: 'BTC' | 'EVM dollar') {

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { before, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
-import { sharedWeb, type Web } from './support/web.ts';
+import { saysAt, sharedWeb, type Web } from './support/web.ts';
 
 const opened = sharedWeb();
 let web: Web;
@@ -60,8 +60,8 @@ test('a stranger finds a pair, its chart and its levels, and takes one into the 
   const { price, history } = answers(baseAssetId, quoteAssetId);
   // Swaps of a week are not to be had: what the market would say of them.
   const prepare = async (context: BrowserContext) => {
-    await context.route('**/market/pairs/price*', (route) => route.fulfill({ json: price }));
-    await context.route('**/market/pairs/history*', (route) => route.fulfill({ json: history }));
+    await saysAt(context, '/market/pairs/price', price);
+    await saysAt(context, '/market/pairs/history', history);
   };
   const page = await web.open(t, '/', { width: 390, prepare });
   await page.getByRole('link', { name: 'Market', exact: true }).click();

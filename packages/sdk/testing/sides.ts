@@ -93,6 +93,13 @@ export async function sideOf(
 export const hastySide = (scene: Scene, party: Party, more: Partial<SettleInput> = {}) =>
   sideOf(scene, party, { replaceAfterMs: 1_000, ...more });
 
+/**
+ * Nothing is signed ahead: both sides, and the market, would verify the eight claims and refunds of
+ * a Bitcoin leg, for a quarter of what such a test takes of the processor. `scheduled-spends.test.ts`
+ * has sides that do.
+ */
+export const unscheduled = { scheduleClaims: false, scheduleRefunds: false };
+
 export async function recordOf({
   store,
   swapId,

@@ -12,7 +12,6 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { serveChromium } from './browser.ts';
 import { serveClusters } from './clusters.ts';
 import { entryOf, groupsOf } from './groups.ts';
 import { apart, idleOver, processorSeconds, sumsOf, type Used, watchCores } from './usage.ts';
@@ -52,26 +51,22 @@ export async function runFiles(wanted: Wanted): Promise<Outcome> {
   const solidity = join(cacheFolder, 'solidity');
   for (const folder of [compiled, solidity]) mkdirSync(folder, { recursive: true });
   const scratch = await openScratch();
-  // Chromium, a child of this process, has its profiles there too.
-  process.env.TMPDIR = scratch;
   const cores = watchCores();
   const usage = join(scratch, 'usage');
   await writeFile(usage, wanted.used.map((each) => `${JSON.stringify(each)}\n`).join(''));
   const clusters = await serveClusters(join(scratch, 'clusters'), wanted.signal);
-  const chromium = await serveChromium(join(scratch, 'chromium'));
   const env = {
     ...process.env,
+    TMPDIR: scratch,
     NODE_COMPILE_CACHE: compiled,
     PARLEY_TEST_COMPILED: solidity,
     PARLEY_TEST_USAGE: usage,
     PARLEY_TEST_CLUSTERS: clusters.path,
-    PARLEY_TEST_BROWSER: chromium.path,
   };
   try {
     return await runIn(scratch, env, wanted);
   } finally {
-    // The processes of tests have noted theirs: what is counted from here on is of these two.
-    await apart('Chromium', () => chromium.stop(), usage);
+    // The processes of tests have noted theirs: what is counted from here on is of these.
     await apart('PostgreSQL', () => clusters.stop(), usage);
     tell(usage);
     console.log(`cores idle, a half minute each, in %: ${idleOver(cores()).join(' ')}`);

@@ -5,8 +5,7 @@
 // services, for half of the processor time of `chromium --headless`.
 
 import { accessSync, constants } from 'node:fs';
-import type { Browser, BrowserServer, BrowserType, Download, LaunchOptions } from 'playwright-core';
-import { ask } from './asking.ts';
+import type { Browser, Download } from 'playwright-core';
 import { shared } from './shared.ts';
 
 /** The limit for a page's display: a machine that others use has taken over 15 s for a heading. */
@@ -32,9 +31,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-async function startedBy<T>(
-  start: (type: BrowserType, how: LaunchOptions) => Promise<T>,
-): Promise<T> {
+export async function launch(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) {
     throw new Error(
@@ -43,34 +40,17 @@ async function startedBy<T>(
   }
   // The runner asks where Chromium is, and needs nothing of this.
   const { chromium } = await import('playwright-core');
-  return start(chromium, { executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
-
-export const launch = (): Promise<Browser> => startedBy((type, how) => type.launch(how));
-
-/** Its process decides itself what a signal ends. */
-const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
-
-/** For other processes of this machine. */
-export const launchServer = (): Promise<BrowserServer> =>
-  startedBy((type, how) => type.launchServer({ ...how, ...signals, host: '127.0.0.1' }));
 
 /**
- * The run's one Chromium (verify/test/runner/browser.ts), or one of this process's own. A process
- * sees only the profiles that it made, and they end with its connection.
+ * The browser of the files of a process: each has profiles of its own in it, and closes them. It
+ * starts in 0.2 s of the processor. One for all processes took 10 s: the runner handed on each
+ * message of a page.
  */
-async function connect(): Promise<Browser> {
-  const path = process.env.PARLEY_TEST_BROWSER;
-  if (path === undefined) return launch();
-  const { answer, socket } = await ask(path, 'no Chromium could be started for this process');
-  socket.destroy();
-  return (await import('playwright-core')).chromium.connect(answer);
-}
+export const sharedBrowser = shared(launch, (browser) => browser.close());
 
-/** The browser of the files of a process: each has profiles of its own in it, and closes them. */
-export const sharedBrowser = shared(connect, (browser) => browser.close());
-
-/** A file that a page saves, as `setInputFiles` takes it: the browser may be another process's. */
+/** A file that a page saves, as `setInputFiles` takes it. */
 export async function savedBy(saving: Promise<Download>) {
   const download = await saving;
   const buffer = Buffer.concat(await (await download.createReadStream()).toArray());

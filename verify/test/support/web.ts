@@ -191,6 +191,24 @@ async function open(t: TestContext, { browser, url, path, own, how }: Opening): 
   return page;
 }
 
+/**
+ * What the market says at this path, beside what was asked, in pages that are opened from now on.
+ * A route of Playwright would hold up each request of theirs, half of which go to nodes.
+ */
+export function saysAt(context: BrowserContext, path: string, says: object): Promise<unknown> {
+  return context.addInitScript(
+    (told) => {
+      const own = fetch;
+      globalThis.fetch = async (asked, how) => {
+        const { pathname, searchParams } = new URL(`${asked}`, location.href);
+        if (pathname !== told.path) return own(asked, how);
+        return Response.json({ ...Object.fromEntries(searchParams), ...told.says });
+      };
+    },
+    { path, says },
+  );
+}
+
 /** The faults of the page so far, a line each. */
 export async function watch(page: Page, own: ReadonlySet<string>): Promise<readonly string[]> {
   const wrong: string[] = [];
