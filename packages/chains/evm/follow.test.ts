@@ -7,7 +7,7 @@ import { claimCall, evmDeployment, fundCalls } from './plan.ts';
 import { anyone, fund, funder, type Leg, newLeg } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
 
-const { chain, adapterOf, adapterOver, mine, signal } = await evmWorld();
+const { chain, adapterOf, adapterOver, mine, signal, urlOf } = await evmWorld();
 let snapshot: Hex;
 beforeEach(async () => {
   snapshot = await chain.client.snapshot();
@@ -163,5 +163,20 @@ test('a failure in the middle loses nothing: the next call reports it', async ()
   broken = true;
   await assert.rejects(adapter.changes(signal()), { code: 'chain_timeout' });
   broken = false;
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+});
+
+test('a node that keeps back an old block is told as failing, and another one is asked first', async () => {
+  const leg = await newLeg(chain);
+  let kept = -1;
+  const lacking = await urlOf(({ method, params: [at, isWhole] }, forward) => {
+    const isKept = method === 'eth_getBlockByNumber' && isWhole === true && Number(at) === kept;
+    return isKept ? { result: null } : forward();
+  });
+  const adapter = await following([leg], adapterOf({ rpcUrls: [lacking, chain.rpcUrl] }));
+  await fund(chain, leg);
+  kept = Number(await chain.client.getBlockNumber());
+  await mine(16);
+  await assert.rejects(adapter.changes(signal()), { code: 'chain_unavailable' });
   assert.deepEqual(await touched(adapter), [address(leg)]);
 });

@@ -25,6 +25,8 @@ import { noteLog, type Seen, touchesOf, type Watch } from './watch.ts';
 const fullBlocks = 128;
 /** Eight minutes of Arbitrum, seven hours of Ethereum: 256 rounds of questions. */
 const mostBlocks = 2_048;
+/** Four seconds of Arbitrum, three minutes of Ethereum. */
+const recentBlocks = 16;
 /** Callers kept for an escrow: its own claim and refund are among the first. */
 const mostCallers = 64;
 
@@ -45,6 +47,8 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
 const steps: Steps<Watch, Block, Seen> = {
   fullBlocks,
   mostBlocks,
+  recentBlocks,
+  passOver: async ({ rpc }, signal) => rpc.passOver?.(signal),
   blockAt: ({ rpc }, number, signal) => blockAt(rpc, number, false, signal),
   past: ({ number, hash }) => ({ number, hash, touched: new Set() }),
   begun: (watch, from) => {

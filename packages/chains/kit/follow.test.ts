@@ -6,16 +6,25 @@ import { newWatching } from './watch.ts';
 const signal = new AbortController().signal;
 const blockAt = (number: number): Seen => ({ number, hash: `${number}` });
 
-/** A follower with this last block, and what it was told. `broken`: the node fails from there on. */
+/**
+ * A follower with this last block, and what it was told. `broken`: the node fails from there on.
+ * `lacking`: it does not give them.
+ */
 function followerOf({ tip, readTo = null }: { tip?: number; readTo?: number | null }) {
   const blocks = tip === undefined ? [] : [blockAt(tip)];
   const watch = { ...newWatching('it'), blocks, readTo, broken: Number.POSITIVE_INFINITY };
+  const lacking = new Set<number>();
+  let passedOver = 0;
   const taken: number[] = [];
   const skipped: number[] = [];
   const steps: Steps<typeof watch, Seen, Seen> = {
     fullBlocks: 128,
     mostBlocks: 2_048,
-    blockAt: async (_, number) => blockAt(number),
+    recentBlocks: 3,
+    passOver: async () => {
+      passedOver += 1;
+    },
+    blockAt: async (_, number) => (lacking.has(number) ? null : blockAt(number)),
     past: (block) => block,
     skip: async ({ blocks }, { to }) => {
       skipped.push(to);
@@ -24,6 +33,7 @@ function followerOf({ tip, readTo = null }: { tip?: number; readTo?: number | nu
     take: async (watch, { from, to }) => {
       for (let number = from; number <= to; number += 1) {
         if (number >= watch.broken) throw new Error('no answer');
+        if (lacking.has(number)) return false;
         taken.push(number);
         push(watch, blockAt(number));
       }
@@ -34,6 +44,8 @@ function followerOf({ tip, readTo = null }: { tip?: number; readTo?: number | nu
     watch,
     taken,
     skipped,
+    lacking,
+    passedOver: () => passedOver,
     to: (head: number) => follow(watch, steps, blockAt(head), signal),
   };
 }
@@ -75,4 +87,33 @@ test('a call that failed in the middle is gone on with', async () => {
     taken,
     Array.from({ length: head + 10 - 3_936 }, (_, at) => 3_937 + at),
   );
+});
+
+test('a block that is not given counts as an error of its node once it is no new one', async () => {
+  const { to, taken, lacking, watch, passedOver } = followerOf({ tip: 4_990 });
+  lacking.add(4_995);
+  await to(4_997);
+  assert.deepEqual([watch.blocks.at(-1)?.number, passedOver()], [4_994, 0]);
+  const facts = { chain: 'it', block: 4_995, head: 4_998 };
+  await assert.rejects(to(4_998), { code: 'chain_unavailable', facts });
+  assert.deepEqual([taken.at(-1), passedOver()], [4_994, 1]);
+  lacking.clear();
+  await to(4_999);
+  assert.deepEqual(taken.slice(-5), [4_995, 4_996, 4_997, 4_998, 4_999]);
+});
+
+test('a node that lacks the block to begin at is no beginning', async () => {
+  const { to, lacking, watch } = followerOf({});
+  lacking.add(head - 128);
+  await assert.rejects(to(head), { code: 'chain_unavailable' });
+  assert.deepEqual(watch.blocks, []);
+});
+
+test('a follower that holds no block any more reads on from where it was', async () => {
+  const { to, taken, lacking } = followerOf({ tip: 4_500 });
+  for (let number = 4_000; number < head; number += 1) lacking.add(number);
+  await assert.rejects(to(head), { code: 'chain_unavailable' });
+  lacking.clear();
+  await to(head);
+  assert.equal(taken[0], 4_437);
 });

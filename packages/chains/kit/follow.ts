@@ -1,6 +1,7 @@
 // Following blocks by number, each the child of the last; the effect of blocks that the chain took
 // back is undone.
 
+import { ParleyError } from '@parley/core/errors.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { Watching } from './watch.ts';
 
@@ -8,8 +9,8 @@ export type Seen = { readonly number: number; readonly hash: string };
 
 type Followed<Past extends Seen> = Pick<Watching, 'chain' | 'log' | 'known' | 'owed'> & {
   readonly blocks: Past[];
-  /** Another process read so far, as it was told; null: it was told nothing. */
-  readonly readTo: number | null;
+  /** Read so far by another process, or before all its blocks were taken back; null: not known. */
+  readTo: number | null;
 };
 
 export type Steps<Watch, Block extends Seen, Past extends Seen> = {
@@ -17,6 +18,10 @@ export type Steps<Watch, Block extends Seen, Past extends Seen> = {
   readonly fullBlocks: number;
   /** Read whole at most, which bounds the work after a long silence. */
   readonly mostBlocks: number;
+  /** Blocks below the head that a node's other machines may not have yet. */
+  readonly recentBlocks: number;
+  /** Another node is asked first from now on. */
+  passOver(watch: Watch, signal: AbortSignal): Promise<void>;
   blockAt(watch: Watch, number: number, signal: AbortSignal): Promise<Block | null>;
   /** The past of a block from which no transaction was read. */
   past(block: Block): Past;
@@ -60,7 +65,10 @@ export async function follow<Past extends Seen, Watch extends Followed<Past>, Bl
   let from = (blocks.at(-1)?.number ?? head.number) + 1;
   while (from <= head.number) {
     const to = Math.min(head.number, from + batch - 1);
-    if (!(await steps.take(watch, { from, to, head }, signal))) return;
+    if (!(await steps.take(watch, { from, to, head }, signal))) {
+      const next = (blocks.at(-1)?.number ?? from - 1) + 1;
+      return mustBeRecent(watch, steps, { number: next, head }, signal);
+    }
     from = to + 1;
   }
 }
@@ -85,7 +93,7 @@ export async function begin<Past extends Seen, Watch extends Followed<Past>, Blo
 ): Promise<void> {
   const number = wholeAbove(watch, steps, head.number);
   const base = number === head.number ? head : await steps.blockAt(watch, number, signal);
-  if (base === null) return;
+  if (base === null) return mustBeRecent(watch, steps, { number, head }, signal);
   watch.blocks.splice(0, watch.blocks.length, steps.past(base));
   steps.begun?.(watch, number + 1);
   for (const address of watch.known.keys()) watch.owed.add(address);
@@ -110,11 +118,29 @@ async function unwind<Past extends Seen, Watch extends Followed<Past>, Block ext
       if (there?.hash === tip.hash) break;
     }
     blocks.pop();
+    if (blocks.length === 0) watch.readTo = Math.max(watch.readTo ?? 0, tip.number);
     dropped += 1;
     steps.takenBack?.(watch, tip);
   }
   if (dropped > 0) watch.log('reorganised', { chain: watch.chain, blocks: dropped });
   if (blocks.length === 0) await begin(watch, steps, head, signal);
+}
+
+/** A block that is older and cannot be read is an error of the node: nothing would be followed. */
+async function mustBeRecent<Past extends Seen, Watch extends Followed<Past>, Block extends Seen>(
+  watch: Watch,
+  { recentBlocks, passOver }: Steps<Watch, Block, Past>,
+  { number, head }: { readonly number: number; readonly head: Block },
+  signal: AbortSignal,
+): Promise<void> {
+  const { chain } = watch;
+  if (number > head.number - recentBlocks) return;
+  await passOver(watch, signal);
+  throw new ParleyError(
+    'chain_unavailable',
+    `the ${chain} node is at block ${head.number} and gives no block ${number} after the last`,
+    { chain, block: number, head: head.number },
+  );
 }
 
 export function push<Past extends Seen>({ blocks }: Pick<Followed<Past>, 'blocks'>, block: Past) {

@@ -37,6 +37,8 @@ export type InTurn = {
   ask<Answer>(asked: Question<Answer>, signal: AbortSignal): Promise<Answer>;
   /** In which they would be asked now. */
   order(signal: AbortSignal): Promise<Order>;
+  /** The one that is asked first answers, and lacks what it should have: then it is asked last. */
+  passOver(signal: AbortSignal): Promise<void>;
 };
 
 /** A pause before the same bytes are offered again to a node that is busy or behind. */
@@ -79,7 +81,11 @@ export function inTurn({ chain, urls, rounds, heads, elapsedMs, now }: Nodes): I
     const hosts = urls.map(hostOf).join(', ');
     throw new ParleyError(code, sentence, { chain, ...facts, nodes: hosts }, { cause: failure });
   };
-  return { ask, order: nodes.now };
+  const passOver = async (signal: AbortSignal) => {
+    const { first } = await nodes.now(signal);
+    nodes.failed(first[0] ?? 0, signal);
+  };
+  return { ask, order: nodes.now, passOver };
 }
 
 /** `isOver`: not begun once a node has said no, as each of these has been asked. */

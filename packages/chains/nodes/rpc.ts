@@ -78,6 +78,8 @@ export type Rpc = {
   batch(asked: readonly Asked[], signal: AbortSignal): Promise<readonly (Answered | null)[]>;
   /** In which `call` would ask them now. */
   order?(signal: AbortSignal): Promise<Order>;
+  /** See in-turn.ts. */
+  passOver?(signal: AbortSignal): Promise<void>;
 };
 
 export type Asked = {
@@ -153,7 +155,15 @@ export function rpcClient(options: RpcOptions): Rpc {
     }
   };
 
-  const rpc: Rpc = { chain, sources: urls.length, call, ask, batch, order: nodes.order };
+  const rpc: Rpc = {
+    chain,
+    sources: urls.length,
+    call,
+    ask,
+    batch,
+    order: nodes.order,
+    passOver: nodes.passOver,
+  };
   return rpc;
 }
 

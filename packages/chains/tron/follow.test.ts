@@ -24,7 +24,7 @@ import { tronWorld } from './testing/world.ts';
 import { wordsOf } from './views.ts';
 import { blocksToSearch, type Known } from './watch.ts';
 
-const { chain, adapterOf, adapterOver } = await tronWorld();
+const { chain, adapterOf, adapterOver, urlOf } = await tronWorld();
 
 const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
 
@@ -211,6 +211,22 @@ test('a block whose receipts the node has not got yet is not told as read', asyn
   isLate = false;
   const after = await adapter.changes(signal());
   assert.deepEqual([after.touched, after.readTo], [[leg.escrow.address], after.heads.height]);
+});
+
+test('a node that keeps back old blocks is told as failing, and another one is asked first', async () => {
+  const leg = newLeg(chain);
+  let isLacking = false;
+  const lacking = await urlOf(({ path }, forward) =>
+    isLacking && path === 'wallet/getblockbylimitnext' ? { body: { block: [] } } : forward(),
+  );
+  const adapter = adapterOf(lacking, chain.url);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  isLacking = true;
+  await fund(chain, leg);
+  await chain.dev.mine(3);
+  await assert.rejects(adapter.changes(signal()), { code: 'chain_unavailable' });
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
 });
 
 test('a stranger who quotes a funding in the same block has not made it', async () => {

@@ -1,7 +1,6 @@
 // New blocks, blocks taken back, and events nearer to being solid. Blocks are read whole: a failed
 // claim shows its secret in no log. Far behind, every watched escrow is reported.
 
-import { ParleyError } from '@parley/core/errors.ts';
 import type { Changes, Heads } from '../interface/reading.ts';
 import { begin, comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
 import { type Block, blockAt, blocksOf, headBlock, type Info, secondOf } from './node.ts';
@@ -12,7 +11,7 @@ import { noteLog, noteMade, type Seen, touchesOf, verbOfTopic, type Watch } from
 const fullBlocks = 100;
 /** Half an hour: their receipts are up to half a megabyte a block. */
 const mostBlocks = 600;
-/** Blocks whose receipts a node may not have yet. */
+/** Blocks, and receipts of blocks, that a node may not have yet. */
 const recentBlocks = 3;
 
 const headsOf = (head: Block): Heads => {
@@ -40,6 +39,8 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
 const steps: Steps<Watch, Block, Seen> = {
   fullBlocks,
   mostBlocks,
+  recentBlocks,
+  passOver: async ({ http }, signal) => http.passOver?.(signal),
   blockAt: ({ http }, number, signal) => blockAt(http, number, signal),
   past: ({ number, hash }) => ({ number, hash, about: null }),
   // Another chain may have come in this one's place.
@@ -54,7 +55,7 @@ const steps: Steps<Watch, Block, Seen> = {
 
 async function take(
   watch: Watch,
-  { from, to, head }: { readonly from: number; readonly to: number; readonly head: Block },
+  { from, to }: { readonly from: number; readonly to: number },
   signal: AbortSignal,
 ): Promise<boolean> {
   const blocks = await blocksOf(watch.http, from, to, signal);
@@ -64,24 +65,10 @@ async function take(
   for (const [at, block] of blocks.entries()) {
     if (block.number !== from + at || block.parentHash !== watch.blocks.at(-1)?.hash) return false;
     const own = infos[at] ?? [];
-    if (!areOf(block, own)) {
-      mustBeRecent(watch, block, own.length, head);
-      return false;
-    }
+    if (!areOf(block, own)) return false;
     takeBlock(watch, block, own);
   }
   return blocks.length === to - from + 1;
-}
-
-/** A node's machines may need a moment for a block's receipts, not several blocks. */
-function mustBeRecent({ chain }: Watch, block: Block, receipts: number, head: Block): void {
-  if (block.number > head.number - recentBlocks) return;
-  throw new ParleyError(
-    'chain_unavailable',
-    `the ${chain} node has ${receipts} receipts for the ${block.txs.length} transactions of ` +
-      `block ${block.number}`,
-    { chain, block: block.number, receipts },
-  );
 }
 
 function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {

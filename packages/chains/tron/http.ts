@@ -65,6 +65,8 @@ export type Http = {
   ask(at: number, path: TronPath, body: Body, signal: AbortSignal): Promise<unknown>;
   /** In which `call` would ask them now. */
   order?(signal: AbortSignal): Promise<Order>;
+  /** See in-turn.ts. */
+  passOver?(signal: AbortSignal): Promise<void>;
 };
 
 /** java-tron's JSON-RPC, which is another API than the rest. */
@@ -131,7 +133,14 @@ export function httpClient(options: HttpOptions): Http {
     return nodes.ask(question, signal);
   };
 
-  const http: Http = { chain, sources: sources.length, call, ask, order: nodes.order };
+  const http: Http = {
+    chain,
+    sources: sources.length,
+    call,
+    ask,
+    order: nodes.order,
+    passOver: nodes.passOver,
+  };
   return http;
 }
 
