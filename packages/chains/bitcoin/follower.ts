@@ -263,13 +263,17 @@ type Found = { readonly height: number; readonly block: Block };
 
 /** False where it is not the child of the last one. */
 async function take(
-  { index, backend, recent, now }: Follower,
+  follower: Follower,
   { height, block }: Found,
   budget: { blocks: number },
 ): Promise<boolean> {
+  const { index, backend, recent, now } = follower;
   if (block.previous !== index.blocks.at(-1)?.hash) return false;
   const transactions = await block.transactions();
+  const known = index.byOutpoint.size;
   connectBlock(index, { height, hash: block.hash, readAt: now() }, transactions);
+  // The mempool may have had what spends it by the key, as a stranger's.
+  if (index.byOutpoint.size > known) follower.isNewInterest = true;
   // A past that is asked for by address needs no block again.
   if (backend.past.kind === 'by_block') recent.keep(block);
   budget.blocks -= 1;

@@ -211,6 +211,18 @@ describe('a past that is long', () => {
   });
 });
 
+it('a payment that comes with its block shows its spend by the key that the mempool has had', async () => {
+  const adapter = adapterOn(node);
+  const swap = newSwap();
+  adapter.watch([swap.escrow]);
+  await read(adapter, swap);
+  await pay(swap);
+  await node.mine(2);
+  const txid = await together(adapterOn(node), swap, 'claim');
+  const { claimed, funded } = await read(adapter, swap);
+  assert.deepEqual([funded?.confirmations, claimed?.txid], [2, txid]);
+});
+
 it('the key of both is refused on P2WSH', async () => {
   const swap = swapOn(node);
   await pay(swap);
