@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { atLook } from '../evm/node.ts';
 import { nodeOf, within } from '../testing/nodes.ts';
 import { gathering } from './gathering.ts';
-import { type NodeMethod, type Rpc, RpcError, rpcClient } from './rpc.ts';
+import { type NodeMethod, noBatchMs, type Rpc, RpcError, rpcClient } from './rpc.ts';
 
 type Question = { readonly id: number; readonly method: string };
 type Says = (question: Question) => object;
@@ -93,19 +93,23 @@ const refusals = {
   'for now': [{ status: 429, body: no(-32_005, 'too many requests') }, false],
 } as const;
 for (const [how, [batch, isRemembered]] of Object.entries(refusals)) {
-  test(`a batch that is refused ${how} is asked one by one`, async (t) => {
+  test(`a batch that is refused ${how} is asked one by one${isRemembered ? ', and others for a minute' : ''}`, async (t) => {
     const own = await node(t, result, batch);
     const signal = AbortSignal.timeout(20_000);
-    const rpc = client(own);
+    let now = 0;
+    const rpc = rpcClient({ chain: 'evm-dev', urls: [own.url], elapsedMs: () => now });
     const ask = () => {
       const together = gathering(rpc, signal);
       return Promise.all(both.map((method) => together.call(named(method), [], signal)));
     };
-    assert.deepEqual(await ask(), ['of one', 'of two']);
-    assert.deepEqual(await ask(), ['of one', 'of two']);
-    const lists = own.exchanges.filter(({ length }) => length > 1);
-    assert.equal(lists.length, isRemembered ? 1 : 2);
-    assert.equal(own.exchanges.length - lists.length, 4);
+    const lists: number[] = [];
+    for (const ms of [0, noBatchMs - 1, noBatchMs]) {
+      now = ms;
+      assert.deepEqual(await ask(), ['of one', 'of two']);
+      lists.push(own.exchanges.filter(({ length }) => length > 1).length);
+    }
+    assert.deepEqual(lists, isRemembered ? [1, 1, 2] : [1, 2, 3]);
+    assert.equal(own.exchanges.length - (lists.at(-1) ?? 0), 6);
   });
 }
 

@@ -49,7 +49,12 @@ export type RpcOptions = {
   readonly mostBytes?: number;
   /** So that of several nodes one that stands still is asked last. */
   readonly heads?: HeadsBy<Rpc>;
+  /** A clock of a test: milliseconds that pass. */
+  readonly elapsedMs?: () => number;
 };
+
+/** After each of the nodes has refused a batch: it may have been a gateway's bad moment. */
+export const noBatchMs = 60_000;
 
 /** The methods of the families that are asked this way. */
 export type NodeMethod = EvmMethod | SolanaMethod;
@@ -92,7 +97,8 @@ export type Answered = { readonly result: unknown } | { readonly failure: RpcErr
 export function rpcClient(options: RpcOptions): Rpc {
   const { chain, urls, attemptTimeoutMs = 8_000, rounds = 2, mostBytes = 64 * 2 ** 20 } = options;
   const heads = headRules(options.heads, () => rpc);
-  const nodes = inTurn({ chain, urls, rounds, heads });
+  const { elapsedMs = () => performance.now() } = options;
+  const nodes = inTurn({ chain, urls, rounds, heads, elapsedMs });
   let nextId = 0;
 
   const exchange = async (at: number, asked: object, signal: AbortSignal, own: OwnLimits) => {
@@ -130,10 +136,9 @@ export function rpcClient(options: RpcOptions): Rpc {
     return nodes.ask(question, signal);
   };
 
-  /** False once each of the nodes has refused one. */
-  let takesBatches = true;
+  let batchesFrom = Number.NEGATIVE_INFINITY;
   const batch: Rpc['batch'] = async (asked, signal) => {
-    if (!takesBatches) return asked.map(() => null);
+    if (elapsedMs() < batchesFrom) return asked.map(() => null);
     const limit = asked.reduce((sum, { own }) => sum + (own.mostBytes ?? mostBytes), 0);
     const own = { mostBytes: Math.min(limit, mostBytes) };
     const question = {
@@ -150,7 +155,7 @@ export function rpcClient(options: RpcOptions): Rpc {
     try {
       return await nodes.ask(question, signal);
     } catch (error) {
-      if (isNoBatch(error)) takesBatches = false;
+      if (isNoBatch(error)) batchesFrom = elapsedMs() + noBatchMs;
       return asked.map(() => null);
     }
   };
