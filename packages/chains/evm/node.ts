@@ -208,6 +208,7 @@ export function receiptOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<
   return asked(rpc, 'eth_getTransactionReceipt', [txid], signal, (answer) => {
     if (answer === null) return null;
     const receipt = object(answer);
+    mustBeAsked(txid.toLowerCase(), text(receipt.transactionHash).toLowerCase());
     return {
       succeeded: receipt.status === '0x1',
       block: quantity(receipt.blockNumber),
@@ -218,7 +219,12 @@ export function receiptOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<
 }
 
 export function txOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Tx | null> {
-  const read = (answer: unknown) => (answer === null ? null : readTx(answer));
+  const read = (answer: unknown) => {
+    if (answer === null) return null;
+    const tx = readTx(answer);
+    mustBeAsked(txid.toLowerCase(), tx.hash.toLowerCase());
+    return tx;
+  };
   return asked(rpc, 'eth_getTransactionByHash', [txid], signal, read, oneTransaction);
 }
 

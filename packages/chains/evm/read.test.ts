@@ -5,7 +5,10 @@ import { freshLane } from '@parley/core/testing.ts';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { claimedTopic, fundedTopic } from '../escrows/calls.ts';
+import { type NodeMethod, rpcClient } from '../nodes/rpc.ts';
 import type { Lie, Request } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
+import { receiptOf, txOf } from './node.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
@@ -296,4 +299,16 @@ test('a settlement through another contract is found', async () => {
   const data = encodeFunctionData({ abi, functionName: 'send', args });
   const txid = await send(chain, anyone, { to: address, data });
   assert.equal((await read(leg)).refunded?.txid, txid);
+});
+
+test('an answer about another transaction than was asked for is an error', async () => {
+  const hash = await fund(chain, await newLeg(chain));
+  const rpc = rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
+  const other = { ...rpc, call: (method: NodeMethod) => rpc.call(method, [hash], signal()) };
+  const words = /asked for transaction 0x(ab)+, it gave transaction 0x[0-9a-f]{64}$/;
+  for (const ask of [receiptOf, txOf]) {
+    const asking = ask(other, `0x${'ab'.repeat(32)}`, signal());
+    await assert.rejects(asking, refuses('chain_unavailable', words));
+    assert.notEqual(await ask(rpc, hash.toUpperCase().replace('X', 'x'), signal()), null);
+  }
 });

@@ -148,9 +148,10 @@ export function push<Past extends Seen>({ blocks }: Pick<Followed<Past>, 'blocks
   if (blocks.length > rememberedBlocks) blocks.splice(0, blocks.length - rememberedBlocks);
 }
 
-/** A cache or a proxy may give another block than the one of this number. */
-export function mustBeAsked(asked: number, given: number): void {
-  if (given !== asked) throw new Error(`asked for block ${asked}, it gave block ${given}`);
+/** A cache or a proxy may give another block than the one of this number, or another transaction. */
+export function mustBeAsked<Id extends number | string>(asked: Id, given: Id): void {
+  const kind = typeof asked === 'number' ? 'block' : 'transaction';
+  if (given !== asked) throw new Error(`asked for ${kind} ${asked}, it gave ${kind} ${given}`);
 }
 
 /** Something happened to an escrow: told now, and at every new head until it is deep. */

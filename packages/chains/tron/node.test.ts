@@ -5,6 +5,7 @@ import { type Http, httpClient, parseAnswer, TronRefusal } from './http.ts';
 import {
   accountOf,
   blockAt,
+  blockOf,
   blocksOf,
   burntBy,
   headBlock,
@@ -12,6 +13,7 @@ import {
   infosAt,
   knows,
   pricesOf,
+  rawDataOf,
   resourcesOf,
   storageAt,
   tryCall,
@@ -172,6 +174,25 @@ test('a block of another number than was asked for is an error', async () => {
   const first = await saying(await http.call('wallet/getblockbynum', { num: 1 }, signal()));
   const words = unavailable(/asked for block 2, it gave block 1$/);
   await assert.rejects(blockAt(first, 2, signal()), words);
+});
+
+test('an answer about another transaction than was asked for is an error', async () => {
+  const id = 'ab'.repeat(32);
+  const other = await saying({ id, txID: id, raw_data_hex: '' });
+  const asked = 'cd'.repeat(32);
+  for (const ask of [
+    infoOf(other, asked, 'solid', signal()),
+    burntBy(other, asked, signal()),
+    blockOf(other, asked, signal()),
+    rawDataOf(other, asked, signal()),
+    knows(other, asked, signal()),
+  ]) {
+    await assert.rejects(
+      ask,
+      unavailable(/asked for transaction (cd)+, it gave transaction (ab)+$/),
+    );
+  }
+  assert.equal(await knows(other, id.toUpperCase(), signal()), true);
 });
 
 test('a revert as a node documents it: result true, a message, and FAILED', async () => {

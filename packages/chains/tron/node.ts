@@ -242,6 +242,14 @@ export function infosAt(http: Http, number: number, signal: AbortSignal): Promis
   );
 }
 
+/** The answer about a transaction; null where the node knows none. */
+function found(answer: unknown, id: 'id' | 'txID', txid: string): Json | null {
+  const about = object(answer);
+  if (!Object.hasOwn(about, id)) return null;
+  mustBeAsked(txid.toLowerCase(), hex(about[id], 64));
+  return about;
+}
+
 export function infoOf(
   http: Http,
   txid: string,
@@ -249,16 +257,17 @@ export function infoOf(
   signal: AbortSignal,
 ): Promise<Info | null> {
   const path = `${room(view)}/gettransactioninfobyid` as const;
-  return asked(http, path, { value: txid }, signal, (answer) =>
-    Object.hasOwn(object(answer), 'id') ? readInfo(answer) : null,
-  );
+  return asked(http, path, { value: txid }, signal, (answer) => {
+    const info = found(answer, 'id', txid);
+    return info && readInfo(info);
+  });
 }
 
 /** Sun that one in a block has burnt, for energy and bytes; null when no block has it. */
 export function burntBy(http: Http, txid: string, signal: AbortSignal): Promise<bigint | null> {
   const read = (answer: unknown) => {
-    const info = object(answer);
-    return Object.hasOwn(info, 'id') ? amount(info.fee) : null;
+    const info = found(answer, 'id', txid);
+    return info && amount(info.fee);
   };
   return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, read);
 }
@@ -269,22 +278,21 @@ export function blockOf(
   signal: AbortSignal,
 ): Promise<Pick<Block, 'number' | 'timestampMs'> | null> {
   return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, (answer) => {
-    const { id, blockNumber, blockTimeStamp } = object(answer);
-    if (id === undefined) return null;
-    return { number: count(blockNumber), timestampMs: count(blockTimeStamp) };
+    const info = found(answer, 'id', txid);
+    return info && { number: count(info.blockNumber), timestampMs: count(info.blockTimeStamp) };
   });
 }
 
 export function rawDataOf(http: Http, txid: string, signal: AbortSignal): Promise<string | null> {
   return asked(http, 'wallet/gettransactionbyid', { value: txid }, signal, (answer) => {
-    const transaction = object(answer);
-    return Object.hasOwn(transaction, 'txID') ? hex(transaction.raw_data_hex) : null;
+    const transaction = found(answer, 'txID', txid);
+    return transaction && hex(transaction.raw_data_hex);
   });
 }
 
 /** Whether a transaction is in a block, or, as far as the node tells, waits for one. */
 export async function knows(http: Http, txid: string, signal: AbortSignal): Promise<boolean> {
-  const has = (answer: unknown) => Object.hasOwn(object(answer), 'txID');
+  const has = (answer: unknown) => found(answer, 'txID', txid) !== null;
   const body = { value: txid };
   if (await asked(http, 'wallet/gettransactionbyid', body, signal, has)) return true;
   try {

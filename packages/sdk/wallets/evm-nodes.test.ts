@@ -30,6 +30,8 @@ type Says = {
   height: number;
 };
 
+const mined = { status: '0x1', blockNumber: '0x1', blockHash: '0x', logs: [] };
+
 async function nodeThat(context: TestContext, told: Partial<Says> = {}) {
   const counts = { latest: 5, pending: 5, height: 1_000 };
   const usual = { ...counts, base: gwei, has: 10n ** 18n, estimate: 21_000n };
@@ -50,7 +52,7 @@ async function nodeThat(context: TestContext, told: Partial<Says> = {}) {
         return hex(says.estimate);
       case 'eth_getTransactionReceipt':
         if (!says.receipts.has(String(first))) return null;
-        return { status: '0x1', blockNumber: '0x1', blockHash: '0x', logs: [] };
+        return { ...mined, transactionHash: first };
       default:
         return assert.fail(method);
     }
