@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { stateData } from '../escrows/calls.ts';
 import type { TronAdapter } from './adapter.ts';
+import { changes } from './follow.ts';
 import { claimCall, contractEscrow, fundCalls } from './plan.ts';
+import { tronDevPolicy } from './policy.ts';
 import {
   adapterOn,
   anyone,
@@ -22,7 +24,7 @@ import {
 import type { Lie } from './testing/nodes.ts';
 import { tronWorld } from './testing/world.ts';
 import { wordsOf } from './views.ts';
-import { blocksToSearch, type Known } from './watch.ts';
+import { blocksToSearch, type Known, newWatch } from './watch.ts';
 
 const { chain, adapterOf, adapterOver, urlOf } = await tronWorld();
 
@@ -227,6 +229,19 @@ test('a node that keeps back old blocks is told as failing, and another one is a
   await chain.dev.mine(3);
   await assert.rejects(adapter.changes(signal()), { code: 'chain_unavailable' });
   assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+});
+
+test('the place of a time is sought anew where another chain came in this one’s place', async () => {
+  const own = { chain: 'tron-dev', policy: tronDevPolicy, deployment: chain.deployment };
+  const watch = newWatch({ ...own, http: adapterOf().node });
+  await changes(watch, signal());
+  watch.starts.set(600, 7);
+  await chain.dev.mine(1);
+  await changes(watch, signal());
+  assert.equal(watch.starts.get(600), 7);
+  watch.blocks.splice(0, watch.blocks.length, { number: 1, hash: 'of another', about: null });
+  await changes(watch, signal());
+  assert.equal(watch.starts.size, 0);
 });
 
 test('a stranger who quotes a funding in the same block has not made it', async () => {
