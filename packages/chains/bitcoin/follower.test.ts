@@ -78,6 +78,39 @@ it('an escrow that is watched late has its past in the blocks that were read las
   assert.equal(asked, before);
 });
 
+it('an escrow that is asked about has its own past first, however old another one is', async () => {
+  const old = newSwap();
+  const paid = await node.pay(old.escrow.address, old.terms.amount);
+  await node.mine(100);
+  await node.moveMedianTo(node.now() + 4 * 3_600);
+  const near = newSwap();
+  await node.mine(1);
+  const swap = newSwap();
+  const txid = await node.pay(swap.escrow.address, swap.terms.amount);
+  await node.mine(2);
+  let asked = 0;
+  const { past } = coreOf(node);
+  assert.ok(past.kind === 'by_block');
+  const adapter = interrupted(() => ({
+    past: {
+      ...past,
+      blockHashes: (heights, within) => {
+        asked += heights.length;
+        return past.blockHashes(heights, within);
+      },
+    },
+  }));
+  adapter.watch([old.escrow, near.escrow, swap.escrow]);
+  await adapter.changes(signal());
+  const before = asked;
+  assert.equal((await read(adapter, swap)).funded?.txid, txid);
+  const own = asked - before;
+  assert.ok(own < 30, `${own} blocks`);
+  assert.equal((await read(adapter, near)).empty, true);
+  assert.equal(asked - before, own, 'one of up to twice its age was read with it');
+  assert.equal((await read(adapter, old)).funded?.txid, paid);
+});
+
 it('a look hears of another best block with the mempool, and asks for it apart only to begin', async () => {
   let asked = 0;
   const adapter = interrupted((real) => ({

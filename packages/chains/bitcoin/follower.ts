@@ -75,7 +75,8 @@ export function createFollower(
     recent: recentBlocks(),
     /** The last pass told it. */
     heads: null as Heads | null,
-    job: null as PastJob | null,
+    /** Readings of parts of `pastOf` that are under way. */
+    jobs: [] as PastJob[],
     isNewInterest: false,
     lock: Promise.resolve(),
   };
@@ -92,7 +93,7 @@ export function unfollow(follower: Follower, address: string): void {
   follower.pastOf.delete(address);
   follower.asked.delete(address);
   follower.heardAt.delete(address);
-  follower.job?.addresses.delete(address);
+  for (const { addresses } of follower.jobs) addresses.delete(address);
 }
 
 /** One bounded pass; `complete` when nothing that the source shows was left for later. */
@@ -165,8 +166,8 @@ export async function followToEnd(
   }
 }
 
-function progressOf({ index, pastOf, job }: Follower): string {
-  return `${index.blocks.at(-1)?.hash} ${pastOf.size} ${job?.next}`;
+function progressOf({ index, pastOf, jobs }: Follower): string {
+  return `${index.blocks.at(-1)?.hash} ${pastOf.size} ${jobs.map(({ next }) => next)}`;
 }
 
 /** Runs `work` when the pass under way has ended, or gives up with the caller's signal. */
@@ -320,7 +321,7 @@ async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): 
   });
   // Deeper than we can walk: no block that we hold is sure, so every past is read again.
   rollBackTo(index, -1);
-  follower.job = null;
+  follower.jobs = [];
   follower.asked.clear();
   for (const [address, { escrow }] of index.escrows) pastOf.set(address, escrow.since);
   return true;
@@ -333,16 +334,36 @@ async function readPast(
   budget: { blocks: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const { backend, index, pastOf } = follower;
+  const { backend, index, pastOf, jobs } = follower;
   for (const [address, since] of pastOf) {
-    if (!follower.job?.addresses.has(address) && !hasPast(index, since)) pastOf.delete(address);
+    const isBegun = jobs.some(({ addresses }) => addresses.has(address));
+    if (!isBegun && !hasPast(index, since)) pastOf.delete(address);
   }
   const { past } = backend;
   if (past.kind === 'by_address') return readAddresses(follower, past, about, budget, signal);
-  while (pastOf.size > 0 && budget.blocks > 0) {
-    follower.job ??= await startJob(follower, past, signal);
-    if (!(await continueJob(follower, past, budget, signal))) return;
+  const isLeft = () => (about === null ? pastOf.size > 0 : pastOf.has(about));
+  while (isLeft() && budget.blocks > 0) {
+    const job = await jobFor(follower, past, about, signal);
+    if (!(await continueJob(follower, past, { job, budget }, signal))) return;
   }
+}
+
+/** The one with the least left, or a new one where that is less than half. */
+async function jobFor(
+  follower: Follower,
+  past: PastByBlock,
+  about: string | null,
+  signal: AbortSignal,
+): Promise<PastJob> {
+  const { jobs } = follower;
+  const [best] = jobs
+    .filter(({ addresses }) => about === null || addresses.has(about))
+    .sort((one, other) => other.next - one.next);
+  if (best !== undefined && about === null) return best;
+  const made = await startJob(follower, past, about, signal);
+  if (best !== undefined && best.to - best.next < 2 * (made.to - made.next)) return best;
+  jobs.push(made);
+  return made;
 }
 
 /** Whether anything that mattered since then may have been read before the escrow was watched. */
@@ -352,8 +373,17 @@ function hasPast(index: EscrowIndex, since: number): boolean {
   return first === undefined || first.readAt > from || index.blocks.some((b) => b.readAt >= from);
 }
 
-async function startJob({ index, pastOf }: Follower, past: PastByBlock, signal: AbortSignal) {
-  const earliest = Math.min(...pastOf.values());
+/** About one, with all of up to twice its age: those that are asked about next are among them. */
+async function startJob(
+  { index, pastOf, now }: Follower,
+  past: PastByBlock,
+  about: string | null,
+  signal: AbortSignal,
+): Promise<PastJob> {
+  const since = (about === null ? null : pastOf.get(about)) ?? Number.NEGATIVE_INFINITY;
+  const oldest = Math.min(since, 2 * since - now());
+  const wanted = [...pastOf].filter(([, each]) => each >= oldest);
+  const earliest = Math.min(...wanted.map(([, each]) => each));
   const from = earliest - sinceMarginSeconds;
   const first = index.blocks[0];
   // Blocks that we read ourselves have times of our own clock, which is the finer measure.
@@ -363,18 +393,17 @@ async function startJob({ index, pastOf }: Follower, past: PastByBlock, signal: 
       ? own.height
       : await past.firstHeight(from, signal);
   const to = index.blocks.at(-1)?.height ?? 0;
-  return { next, to, addresses: new Set(pastOf.keys()) };
+  return { next, to, addresses: new Set(wanted.map(([address]) => address)) };
 }
 
 /** True when it is done. */
 async function continueJob(
   follower: Follower,
   past: PastByBlock,
-  budget: { blocks: number },
+  { job, budget }: { readonly job: PastJob; readonly budget: { blocks: number } },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { backend, index, pastOf, job, recent } = follower;
-  if (job === null) return true;
+  const { backend, index, pastOf, jobs, recent } = follower;
   // To the best block of now: those that came since were read before their past was. A spend by the
   // key of Taproot is known by a payment of that past.
   job.to = index.blocks.at(-1)?.height ?? 0;
@@ -397,12 +426,13 @@ async function continueJob(
     job.next += 1;
   }
   if (job.next <= to) return false;
-  for (const address of addresses) {
+  for (const address of [...addresses]) {
     pastOf.delete(address);
+    for (const each of jobs) each.addresses.delete(address);
     // In the mempool, too.
     if (index.escrows.get(address)?.bytes.taproot) follower.isNewInterest = true;
   }
-  follower.job = null;
+  follower.jobs = jobs.filter(({ addresses: left }) => left.size > 0);
   return true;
 }
 
