@@ -342,8 +342,7 @@ async function standByOn(deps: Deps, own: Following, stop: AbortSignal): Promise
   if (performance.now() - own.polledAt < passLimits.standByMs) return undefined;
   own.polledAt = performance.now();
   const { adapter } = own;
-  own.unseen = true;
-  while (own.unseen && (await takeUpOn(deps, own))) stop.throwIfAborted();
+  while (await takeUpOn(deps, own)) stop.throwIfAborted();
   // They are reconciled by the follower.
   for (const each of [own.urgent, own.backlog]) each.clear();
   await letGoEnded(deps, adapter, own.followed);
@@ -408,7 +407,12 @@ async function passOf(
     if (isDone) follower.followed.delete(id);
   });
   const left = urgent.size + backlog.size;
-  if (left === 0) follower.doneTo = readTo;
+  if (left === 0) {
+    const isFirst = follower.doneTo === null;
+    follower.doneTo = readTo;
+    // It goes with the next head, which may never come.
+    if (isFirst) await storeHead(deps, follower, heads);
+  }
   return {
     chain,
     touched: touched.length,
@@ -452,11 +456,14 @@ async function takeUpOn(deps: Deps, follower: Following): Promise<boolean> {
 async function keepHeads(deps: Deps, follower: Following, heads: Heads): Promise<void> {
   const head = `${heads.hash} ${heads.clock}`;
   if (head === follower.head) return;
-  const { adapter, doneTo } = follower;
-  const by = deps.follower ?? null;
-  await storeHeads(deps.db, adapter.chain, { ...heads, doneTo }, new Date(deps.now()), by);
-  deps.metrics.chainHeight.set({ chain: adapter.chain }, heads.height);
+  await storeHead(deps, follower, heads);
+  deps.metrics.chainHeight.set({ chain: follower.adapter.chain }, heads.height);
   follower.head = head;
+}
+
+function storeHead(deps: Deps, { adapter, doneTo }: Following, heads: Heads): Promise<void> {
+  const by = deps.follower ?? null;
+  return storeHeads(deps.db, adapter.chain, { ...heads, doneTo }, new Date(deps.now()), by);
 }
 
 /**
