@@ -42,6 +42,12 @@ export const figures: readonly Figure[] = [
   figure('processes', /./, 'A swap, three processes', 'one process'),
   figure('requests', /longest stall/, 'The longest stall of any request', limit),
   figure('requests', /processor \(/, 'Processor time of the dearest request', limit),
+  figure(
+    'requests',
+    /exchanges with nodes \((as|on)/,
+    'Exchanges with nodes of the dearest funding',
+    limit,
+  ),
   figure('idle', /^statements/, 'SQL statements of an idle market', limit),
   figure('idle', /^processor/, 'Processor time of an idle market', limit),
   figure('start', /./, '`npm start` until ready, four chains', limit),
@@ -49,7 +55,7 @@ export const figures: readonly Figure[] = [
   figure('web', /^script/, 'Script of the first screen, brotli', limit),
   figure('web', /^until/, 'Until one can type, processor 4 times slower', limit),
   figure('web', /^quote/, 'A quote on the screen', limit),
-  figure('package', /verifies/, 'A page that verifies, gzip', limit),
+  figure('package', /./, 'The sizes of the package, of which the worst', limit),
   figure('gas', /native first swap, the payee.*prague/, 'Gas of a first swap, coin', 'Boltz v6'),
   figure('gas', /token first swap, the payee.*prague/, 'Gas of a first swap, token', 'Boltz v6'),
 ];

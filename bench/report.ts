@@ -94,11 +94,8 @@ export async function perSecond(
 }
 
 /** One line a row for programs, which see how often it was measured. */
-export function jsonLine(row: Row, { rounds, seconds }: Effort): string {
-  const { bench, row: name, unit, bar, ok, is, against } = row;
-  const [value, limit, ratio] = [row.value, row.limit, row.ratio].map(rounded);
-  const figure = { bench, row: name, value, unit, limit, ratio, bar, ok, is, against };
-  return JSON.stringify({ ...figure, rounds, seconds });
+export function jsonLine(row: Row, effort: Effort): string {
+  return JSON.stringify({ ...row, ...effort });
 }
 
 export function textLine(row: Row, isJudged: boolean): string {
