@@ -125,6 +125,8 @@ const codes = {
     'accounts_off',
     // Try again after `Retry-After` seconds; the market did nothing.
     'shutting_down',
+    // The database does not answer, or could not do it now. Repeat the request after `Retry-After`
+    // seconds, with the same `Idempotency-Key`: it may have been stored.
     'unavailable',
   ],
 } as const;
@@ -200,7 +202,8 @@ function refusalOfFastify(error: unknown): Refusal | null {
     ...httpRefusal('unavailable', `the database ${what}; try again in 5 seconds`),
     headers: { 'retry-after': '5' },
   });
-  if (databaseDown.test(code) || connecting.has(syscall)) return again('does not answer');
+  if (databaseDown.test(code) || connecting.has(syscall))
+    return again('does not answer, and may have stored it');
   if (databaseBusy.test(code)) return again('could not do it now; the market did nothing');
   if (statusCode >= 400 && statusCode < 500) {
     return { ...httpRefusal('bad_header', 'the request is malformed'), status: statusCode };

@@ -122,7 +122,7 @@ async function settle(deps: QuotingDeps, group: readonly Waiting[]): Promise<Wai
  * came since.
  */
 function isRolledBack(error: unknown): boolean {
-  return /^(2[23]...|40...|55P03)$/.test(String((error as { code?: unknown }).code));
+  return /^(2[23]...|40001|40P01|55P03)$/.test(String((error as { code?: unknown }).code));
 }
 
 async function settleAlone(deps: QuotingDeps, quotes: readonly Waiting[]): Promise<void> {
