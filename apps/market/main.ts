@@ -33,11 +33,12 @@ async function main(args: readonly string[]): Promise<void> {
   const say = isForProgram ? () => {} : console.log;
   say(startingLine(settings));
   // All of the server, which whoever has a setting wrong need not wait for.
-  const [{ startMarket }, { finishBuilds, openWeb }] = await Promise.all([
+  const [{ startMarket }, { finishBuilds, openWeb, openWebAtOnce }] = await Promise.all([
     import('./start/boot.ts'),
     import('./start/web.ts'),
   ]);
-  const opening = openWeb(undefined, say);
+  // A program may open the app as soon as it reads the line.
+  const opening = isForProgram ? openWeb() : openWebAtOnce();
   const starting = startMarket(settings, log, opening);
   let stops = 0;
   const stop = async (why: string, status = 0) => {
@@ -56,11 +57,6 @@ async function main(args: readonly string[]): Promise<void> {
   }
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
   const { ready, held, late, broken } = await starting;
-  // A program reads no documents, and a test of ours starts many markets.
-  if (!isForProgram) {
-    const behind = opening.then(({ build }) => finishBuilds(build));
-    void behind.catch((err) => log.warn({ err }, 'a build behind failed'));
-  }
   void broken.then((why) => {
     if (stops > 0) return;
     console.error(`${why}, and the market ends with it: start it again`);
@@ -69,6 +65,15 @@ async function main(args: readonly string[]): Promise<void> {
   if (stops === 0) await manager.ready(`serving ${ready.url}`, late);
   if (isForProgram) console.log(JSON.stringify(ready));
   say([banner(ready), ...heldLine(held)].join('\n'));
+  // A program reads no documents, and a test of ours starts many markets.
+  if (!isForProgram) {
+    const behind = opening.then(async ({ build, later }) => {
+      const newer = await later;
+      if (newer !== undefined) console.log(`App: ${newer.said ?? 'built'}`);
+      return finishBuilds(newer?.build ?? build);
+    });
+    void behind.catch((err) => log.warn({ err }, 'a build behind failed'));
+  }
 }
 
 /** A person who tries the market out has the operator's page without a setting. */

@@ -107,6 +107,8 @@ declare module 'fastify' {
   }
 }
 
+const withoutApp: Web = { build: null, config: () => ({}) };
+
 /** The app for browsers, and what tests change. */
 export type AppOptions = {
   /** Absent: `/` says how it is built. */
@@ -255,7 +257,9 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
   registerRoutes(app, deps, options);
   registerDocuments(app, options.documents);
-  state.missing = registerWeb(app, options.web ?? null, { '/status': createServiceStatus(deps) });
+  state.missing = registerWeb(app, options.web ?? withoutApp, {
+    '/status': createServiceStatus(deps),
+  });
   options.register?.(app, deps);
   await app.ready();
   return app;

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../ports/deps.ts';
 import type { RouteMeter } from '../ports/metrics.ts';
 
-/** Files of the app, by their folder: each has a route of its own, and each build other names. */
+/** Files of the app, by their folder. */
 const appFiles = /^\/app\/.*/;
 const notFound = 'none';
 

@@ -9,6 +9,7 @@ export type RouteTable = { method: string; url: string; pattern: RegExp }[];
 
 export function addRoute(routes: RouteTable, method: string, url: string): void {
   const parts = url.split('/').map((part) => {
+    if (part === '*') return '.*';
     return part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   });
   routes.push({ method, url, pattern: new RegExp(`^${parts.join('/')}$`) });

@@ -69,7 +69,7 @@ import { meterDatabase, meterNodes, tellBuild } from './metered.ts';
 import { naming } from './naming.ts';
 import { createNodeWatch } from './node-watch.ts';
 import { deskApart, resealKept, watchtowerOf } from './watchtower.ts';
-import { noWeb, type OpenedWeb, webConfig } from './web.ts';
+import { noWeb, type OpenedWeb, webConfig, webOf } from './web.ts';
 
 export type Ready = {
   readonly ready: true;
@@ -207,10 +207,10 @@ async function start(
     each.start();
     undo.push(() => each.stop());
   }
-  const { build, said } = await opening;
+  const opened = await opening;
   const known = appChains(chains, devnet?.chains ?? []);
   const config = () => webConfig(settings, clock, known, devWeb(devnet));
-  const app = await buildApp(deps, { web: build === null ? null : { build, config } });
+  const app = await buildApp(deps, { web: webOf(opened, config) });
   const url = await listen(app, settings);
   market.url = url;
   undo.push(() => app.close());
@@ -218,7 +218,7 @@ async function start(
   const ready: Ready = {
     ready: true,
     url,
-    app: said,
+    app: opened.said,
     network: settings.network,
     chains: servedChains(chains, devnet, gas),
     dev: devnet?.dev ?? null,

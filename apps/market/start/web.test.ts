@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { finishBuilds, openWeb } from './web.ts';
+import { finishBuilds, openWeb, openWebAtOnce, webOf } from './web.ts';
 
 const soon = 10;
 
@@ -57,14 +57,45 @@ test('a build is made where a source is newer, and once for it', async (t) => {
       await readFile(join(root, 'packages/web/dist/build.json'), 'utf8'),
     );
     await put(path, '', soon);
-    const lines: string[] = [];
-    const { said, build } = await openWeb(root, (line) => lines.push(line));
-    assert.equal(said, 'built in 1.3 s: its sources were newer', path);
-    assert.deepEqual(lines, ['The app is older than its sources, and is built now.']);
+    const { said, build } = await openWeb(root);
+    assert.equal(said, 'built in 1.3 s', path);
     assert.ok(build !== null);
     assert.equal(await runs(), at + 1);
     assert.equal((await openWeb(root)).said, null);
   }
+});
+
+test('a start does not wait for a build: the former one is served, then the newer', async (t) => {
+  const { root, put, builder } = await repository(t);
+  assert.equal((await openWebAtOnce(root)).later, undefined);
+  const newer = '5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9';
+  const files = [{ path: 'index.html', sha256: newer }];
+  const hash = createHash('sha256').update(`${newer}  ./index.html\n`).digest('hex');
+  await builder(`
+    import { existsSync, writeFileSync } from 'node:fs';
+    while (!existsSync('${root}/go')) await new Promise((next) => setTimeout(next, 20));
+    const built = ${JSON.stringify({ hash, files, screens: [] })};
+    writeFileSync('${root}/packages/web/dist/index.html', '0');
+    writeFileSync('${root}/packages/web/dist/build.json', JSON.stringify(built));
+    console.log('{"seconds":1}');`);
+  await put('packages/web/a.ts', '', soon);
+  const opened = await openWebAtOnce(root);
+  assert.equal(opened.said, 'being built: its sources are newer');
+  const web = webOf(opened, () => ({}));
+  assert.deepEqual([web.build?.files, web.isBuilding], [[], true]);
+  await put('go', '');
+  assert.equal((await opened.later)?.said, 'built in 1.0 s');
+  assert.deepEqual([web.build?.hash, web.isBuilding], [hash, false]);
+});
+
+test('a build that fails beside the start leaves the former one', async (t) => {
+  const { root, put, builder } = await repository(t);
+  await builder('process.exit(1)');
+  await put('packages/web/a.ts', '', soon);
+  const opened = await openWebAtOnce(root);
+  const web = webOf(opened, () => ({}));
+  assert.match((await opened.later)?.said ?? '', /^not built, /);
+  assert.deepEqual([web.build?.files, web.isBuilding], [[], false]);
 });
 
 test('a build that fails leaves the market without the app, and says where to look', async (t) => {
@@ -73,7 +104,7 @@ test('a build that fails leaves the market without the app, and says where to lo
   await put('packages/web/a.ts', '', soon);
   const { said, build } = await openWeb(root);
   assert.equal(build, null);
-  assert.match(said ?? '', /^not served, `npm run web` says more: Command failed/);
+  assert.match(said ?? '', /^not built, `npm run web` says more: Command failed/);
 });
 
 test('a build is packed behind, and served packed from then on', async (t) => {

@@ -1,5 +1,5 @@
 // The app for browsers at start. `npm ci` has built it; it is built anew where its sources are newer
-// than the build. A failure here stops only the app.
+// than the build, beside the start. A failure here stops only the app.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import type { AppChain } from '@parley/core/app-chain.ts';
 import { lockFolder } from '@parley/host/folder-lock.ts';
 import { readBuild, type WebBuild } from '../edge/web/build.ts';
+import type { Web } from '../edge/web/routes.ts';
 import type { Settings } from '../settings/config.ts';
 
 const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
@@ -35,25 +36,45 @@ const behindLimitMs = 600_000;
 const lookMs = 250;
 
 /** `said`: a line for the operator, null where there is nothing to say. */
-export type OpenedWeb = { readonly build: WebBuild | null; readonly said: string | null };
+export type OpenedWeb = {
+  readonly build: WebBuild | null;
+  readonly said: string | null;
+  /** A newer one that is being built. */
+  readonly later?: Promise<OpenedWeb>;
+};
 
-/** `root`: that of the repository. `say` gets a line when the start waits for a build. */
-export async function openWeb(
-  root = ownRoot,
-  say: (line: string) => void = () => {},
-): Promise<OpenedWeb> {
+/** Waits for a build that is due. `root`: that of the repository. */
+export async function openWeb(root = ownRoot, isBehind = false): Promise<OpenedWeb> {
   try {
-    const said = await builtOnce(root, say);
+    const said = await builtOnce(root, isBehind);
     const read = await readBuild(join(root, folder));
     return { build: read, said: read === null ? 'not built: npm run web' : said };
   } catch (error) {
     const [line = ''] = (error as Error).message.split('\n');
-    return { build: null, said: `not served, \`npm run web\` says more: ${line}` };
+    return { build: null, said: `not built, \`npm run web\` says more: ${line}` };
   }
+}
+
+/** What is there now: a build that is due is made at the lowest priority, and comes later. */
+export async function openWebAtOnce(root = ownRoot): Promise<OpenedWeb> {
+  if (!(await isAppOld(root).catch(() => false))) return openWeb(root);
+  const later = openWeb(root, true);
+  const build = await readBuild(join(root, folder)).catch(() => null);
+  return { build, said: `being built${build === null ? '' : ': its sources are newer'}`, later };
 }
 
 /** Without the app: tests of the API start with it. */
 export const noWeb: Promise<OpenedWeb> = Promise.resolve({ build: null, said: null });
+
+/** Served as it is opened, and anew once the later build is there. */
+export function webOf({ build, later }: OpenedWeb, config: Web['config']): Web {
+  const web: Web = { build, config, isBuilding: later !== undefined };
+  void later?.then((newer) => {
+    web.isBuilding = false;
+    web.build = newer.build ?? build;
+  });
+  return web;
+}
 
 /** The facts that only this market can tell its app; packages/web/market/config.ts reads it. */
 export function webConfig(
@@ -67,16 +88,13 @@ export function webConfig(
 }
 
 /** The first of several processes that start together builds, and the others wait for it. */
-async function builtOnce(root: string, say: (line: string) => void): Promise<string | null> {
+async function builtOnce(root: string, isBehind: boolean): Promise<string | null> {
   const limit = performance.now() + buildLimitMs;
-  let isSaid = false;
   while (await isAppOld(root)) {
-    if (!isSaid) say('The app is older than its sources, and is built now.');
-    isSaid = true;
     const lock = await lockFolder(join(root, 'packages/web'), 'build');
     if (lock !== null) {
       try {
-        return (await isAppOld(root)) ? await build(root) : null;
+        return (await isAppOld(root)) ? await build(root, isBehind) : null;
       } finally {
         await lock.release();
       }
@@ -108,23 +126,13 @@ export async function finishBuilds(running: WebBuild | null, root = ownRoot): Pr
   if (lock === null) return false;
   try {
     for (const part of due) {
-      await buildBehind(root, part);
+      await run(root, ['--only', part], true);
       if (part === 'pack' && running !== null) await takePacked(running, join(root, folder));
     }
   } finally {
     await lock.release();
   }
   return true;
-}
-
-async function buildBehind(root: string, part: string): Promise<void> {
-  const args = [join(root, 'scripts/web.ts'), '--only', part, '--json'];
-  const building = promisify(execFile)(process.execPath, args, { timeout: behindLimitMs });
-  const { child } = building;
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  const end = () => child.kill();
-  process.once('exit', end);
-  await building.finally(() => process.off('exit', end));
 }
 
 /** Packed files of another build are not those of the one that is served. */
@@ -160,9 +168,21 @@ async function newestIn(path: string): Promise<number> {
   return Math.max(0, ...each);
 }
 
-async function build(root: string): Promise<string> {
-  const args = [join(root, 'scripts/web.ts'), '--only', 'app', '--unpacked', '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: behindLimitMs });
-  const { seconds } = JSON.parse(stdout) as { seconds: number };
-  return `built in ${seconds.toFixed(1)} s: its sources were newer`;
+async function build(root: string, isBehind: boolean): Promise<string> {
+  const { seconds } = JSON.parse(await run(root, ['--only', 'app', '--unpacked'], isBehind)) as {
+    seconds: number;
+  };
+  return `built in ${seconds.toFixed(1)} s`;
+}
+
+/** Ends with this process. `isBehind`: at the lowest priority. Gives what it printed. */
+async function run(root: string, args: readonly string[], isBehind: boolean): Promise<string> {
+  const command = [join(root, 'scripts/web.ts'), ...args, '--json'];
+  const building = promisify(execFile)(process.execPath, command, { timeout: behindLimitMs });
+  const { child } = building;
+  if (isBehind && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  const end = () => child.kill();
+  process.once('exit', end);
+  const { stdout } = await building.finally(() => process.off('exit', end));
+  return stdout;
 }

@@ -64,7 +64,10 @@ const webHeaders = {
 } as const;
 
 export type Web = {
-  readonly build: WebBuild;
+  /** Null until there is one; a newer one may take its place. */
+  build: WebBuild | null;
+  /** Whether one is on its way: people are told to wait. */
+  isBuilding?: boolean;
   /** The facts that only this market can tell the app: plain JSON, asked anew for each page. */
   readonly config: () => object;
 };
@@ -79,54 +82,60 @@ const shell = 'index.html';
 /** `shared`: addresses of screens that answer programs too. */
 export function registerWeb(
   app: FastifyInstance,
-  web: Web | null,
+  web: Web,
   shared: Readonly<Record<string, Tell>> = {},
 ): MissingPage {
-  const paths = new Set(web?.build.screens ?? []);
-  for (const [url, tell] of Object.entries(shared)) {
-    if (!paths.has(url)) app.get(url, (request, reply) => tell(request, reply));
-  }
-  if (web === null) {
-    app.get('/', (_request, reply) => reply.code(503).type('text/plain').send(notBuilt));
-    return () => false;
-  }
-  const { build, config } = web;
-  const page = build.files.find(({ path }) => path === shell);
-  if (page === undefined) throw new Error(`the build has no ${shell}`);
-  for (const file of build.files) {
-    app.get(`/app/${file.path}`, (request, reply) => send(request, reply, file));
-  }
+  app.get<Named>('/app/*', (request, reply) => {
+    const path = request.params['*'];
+    const file = web.build?.files.find((each) => each.path === path);
+    return file === undefined ? reply.callNotFound() : send(request, reply, file);
+  });
   // The name that people type; the API's answers are below it.
   app.get('/market', (_request, reply) => reply.redirect('/markets'));
-  const { hash, files, screens } = build;
-  const described = JSON.stringify({ hash, files: files.map(({ path }) => path), screens });
-  app.get('/app/build.json', (_request, reply) =>
-    reply.header('cache-control', anew).type('application/json; charset=utf-8').send(described),
-  );
+  app.get('/app/build.json', (_request, reply) => {
+    if (web.build === null) return reply.callNotFound();
+    const { hash, files, screens } = web.build;
+    const described = { hash, files: files.map(({ path }) => path), screens };
+    const type = 'application/json; charset=utf-8';
+    return reply.header('cache-control', anew).type(type).send(JSON.stringify(described));
+  });
   // A script, so that the app has it before it begins.
-  app.get('/app/config.js', (_request, reply) =>
-    reply
+  app.get('/app/config.js', (_request, reply) => {
+    if (web.build === null) return reply.callNotFound();
+    return reply
       .headers({ ...webHeaders, 'cache-control': anew })
       .type('text/javascript; charset=utf-8')
-      .send(`self.marketConfig=${JSON.stringify(config())};\n`),
-  );
-  for (const screen of screens) {
-    const url = screen.replace(/\$(\w+)/g, ':$1');
+      .send(`self.marketConfig=${JSON.stringify(web.config())};\n`);
+  });
+  const known = web.build?.screens ?? [];
+  const urls = known.map((screen) => screen.replace(/\$(\w+)/g, ':$1'));
+  for (const url of new Set(['/', ...Object.keys(shared), ...urls])) {
     const tell = shared[url];
     app.get(url, (request, reply) => {
-      if (tell === undefined) return send(request, reply, page);
-      const isPage = wantsPage(request);
+      if (tell === undefined) return sendPage(web, request, reply);
+      const isPage = web.build !== null && wantsPage(request);
       // Browsers and programs are answered otherwise at one address.
       if (!isPage) return tell(request, reply.header('vary', 'accept'));
-      return send(request, reply, page, 'accept, accept-encoding');
+      return sendPage(web, request, reply, 'accept, accept-encoding');
     });
   }
   return (request, reply) => {
-    if (!isForPeople(request)) return false;
-    reply.code(404);
-    send(request, reply, page);
+    const isToCome = web.build !== null || web.isBuilding === true;
+    if (!isToCome || !isForPeople(request)) return false;
+    if (!isScreen(web.build, request)) reply.code(404);
+    sendPage(web, request, reply);
     return true;
   };
+}
+
+type Named = { readonly Params: { readonly '*': string } };
+
+/** The screens of a build that came after the start have no routes. */
+function isScreen(build: WebBuild | null, { url }: FastifyRequest): boolean {
+  const [path = ''] = url.split('?');
+  return (build?.screens ?? []).some((screen) =>
+    new RegExp(`^${screen.replace(/\$\w+/g, '[^/]+')}$`).test(path),
+  );
 }
 
 /** A browser goes to an address that is neither the API's nor a file's. */
@@ -137,6 +146,22 @@ function isForPeople({ method, url, headers }: FastifyRequest): boolean {
 
 function wantsPage({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers.accept?.includes('text/html') === true;
+}
+
+function sendPage(
+  { build, isBuilding = false }: Web,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  vary?: string,
+): FastifyReply {
+  const page = build?.files.find(({ path }) => path === shell);
+  if (page !== undefined) return send(request, reply, page, vary);
+  // A browser asks again by itself.
+  if (isBuilding) reply.headers({ refresh: '2', 'retry-after': '2' });
+  return reply
+    .code(503)
+    .type('text/plain; charset=utf-8')
+    .send(isBuilding ? beingBuilt : notBuilt);
 }
 
 function send(
@@ -175,6 +200,9 @@ function packed(file: WebFile, accepted: string): [string | null, Buffer] {
   return [null, file.plain];
 }
 
+const beingBuilt =
+  'The app is being built, which takes some seconds. This page then shows it by itself.\n' +
+  'The API works already: /v1/docs\n';
 const notBuilt =
   'The app is not built here. Build it with the development packages: npm ci && npm run web\n' +
   'The API works without it: /v1/docs\n';

@@ -11,7 +11,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { testEdge } from '../testing/edge.ts';
 import { readBuild } from './build.ts';
-import { registerWeb } from './routes.ts';
+import { registerWeb, type Web } from './routes.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const page = '<!doctype html><title>Parley</title>';
@@ -106,7 +106,9 @@ test('an address without a screen is 404: the app’s own page for people, a sen
       [404, { error: 'there is nothing at this path' }],
     );
   }
-  assert.equal((await edge.app.inject({ method: 'POST', url: '/' })).statusCode, 405);
+  for (const url of ['/', '/app/index.html']) {
+    assert.equal((await edge.app.inject({ method: 'POST', url })).statusCode, 405);
+  }
 });
 
 test('the policy names all that may run or be asked', async () => {
@@ -144,8 +146,24 @@ test('a folder whose files are not its build’s is refused, and an empty one is
 
 test('a market without a build says how to make one, and goes on', async () => {
   const app = Fastify();
-  registerWeb(app, null);
-  const { statusCode, body } = await app.inject('/');
-  assert.equal(statusCode, 503);
+  registerWeb(app, { build: null, config: () => ({}) });
+  const { statusCode, body, headers } = await app.inject('/');
+  assert.deepEqual([statusCode, headers.refresh], [503, undefined]);
   assert.match(body, /npm ci && npm run web/);
+});
+
+test('every screen says that the app is being built, and is the app when it is', async () => {
+  const web: Web = { build: null, isBuilding: true, config: () => ({}) };
+  const { app } = await testEdge({}, undefined, web);
+  const status = async (url: string) => (await app.inject({ url, headers: browser })).statusCode;
+  const all = async (...urls: string[]) => Promise.all(urls.map(status));
+  const { body, headers } = await app.inject({ url: '/', headers: browser });
+  assert.match(body, /^The app is being built/);
+  assert.equal(headers.refresh, '2', 'a browser asks again');
+  assert.deepEqual(await all('/', '/swaps/1', '/v1/nowhere'), [503, 503, 404]);
+  assert.deepEqual(await all('/app/index.html', '/app/config.js'), [404, 404]);
+  web.build = build;
+  const urls = ['/', '/swaps/1?a=b', '/status', '/app/index.html', '/app/config.js', '/nowhere'];
+  assert.deepEqual(await all(...urls), [200, 200, 200, 200, 200, 404]);
+  assert.equal((await app.inject({ url: '/swaps/1', headers: browser })).body, page);
 });
