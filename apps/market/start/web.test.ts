@@ -45,6 +45,7 @@ test('a build is made where a source is newer, and once for it', async (t) => {
   const { root, put, runs } = await repository(t);
   assert.deepEqual([(await openWeb(root)).said, await runs()], [null, 0]);
   await put('packages/sdk/a.test.ts', '', soon);
+  await put('packages/sdk/generated.ts', '', soon);
   await put('packages/web/dist/assets/x.js', '', soon);
   assert.deepEqual([(await openWeb(root)).said, await runs()], [null, 0]);
   for (const [at, path] of [

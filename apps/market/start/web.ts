@@ -23,6 +23,8 @@ const sources = [
   'contracts',
   'package-lock.json',
 ];
+/** Files below them that the bundler does not read: `generated.ts` holds types alone. */
+const unread = /^dist|^\.|\.test\.ts$|^generated\.ts$/;
 const documents = [
   'docs',
   'README.md',
@@ -163,7 +165,7 @@ async function isOld(root: string, { needs, built, of }: Build): Promise<boolean
 async function newestIn(path: string): Promise<number> {
   const found = await stat(path);
   if (!found.isDirectory()) return found.mtimeMs;
-  const inside = (await readdir(path)).filter((name) => !/^dist|^\.|\.test\.ts$/.test(name));
+  const inside = (await readdir(path)).filter((name) => !unread.test(name));
   const each = await Promise.all(inside.map((name) => newestIn(join(path, name))));
   return Math.max(0, ...each);
 }
