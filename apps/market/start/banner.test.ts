@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { banner, heldLine, startingLine } from './banner.ts';
+import { banner, heldLine, partsLine } from './banner.ts';
 import type { Ready } from './boot.ts';
 
 const ready: Ready = {
@@ -40,9 +40,10 @@ test('the wait of agreements is said only where they wait', () => {
   assert.match(line, /^Agreements wait: .*\(one time; another\)\. /);
 });
 
-test('a start says at once what it will take', () => {
-  const dev = startingLine({ chains: null, databaseUrl: null, devEvmChains: 1 });
-  assert.equal(dev, 'Starting the market (PostgreSQL, 4 dev chains). Its address follows.');
-  const own = startingLine({ chains: [{} as never], databaseUrl: 'postgres://a', devEvmChains: 1 });
-  assert.equal(own, 'Starting the market (chains: 1). Its address follows.');
+test('a start says what it will take', () => {
+  const line = partsLine({ chains: null, databaseUrl: null, devEvmChains: 1 });
+  assert.equal(line, 'It starts PostgreSQL and 4 dev chains first.');
+  const own = { chains: [{} as never], devEvmChains: 1 };
+  assert.equal(partsLine({ ...own, databaseUrl: null }), 'It starts PostgreSQL first.');
+  assert.match(partsLine({ ...own, databaseUrl: 'postgres://a' }), /those of the settings/);
 });

@@ -7,15 +7,16 @@ import type { Ready } from './boot.ts';
 const otherDevChains = 3;
 
 /** Before anything is started: that takes seconds. */
-export function startingLine({
+export function partsLine({
   chains,
   databaseUrl,
   devEvmChains,
 }: Pick<Settings, 'chains' | 'databaseUrl' | 'devEvmChains'>): string {
-  const count = chains?.length ?? devEvmChains + otherDevChains;
-  const what = chains === null ? `${count} dev chains` : `chains: ${count}`;
-  const database = databaseUrl === null ? 'PostgreSQL, ' : '';
-  return `Starting the market (${database}${what}). Its address follows.`;
+  const database = databaseUrl === null ? ['PostgreSQL'] : [];
+  const parts =
+    chains === null ? [...database, `${devEvmChains + otherDevChains} dev chains`] : database;
+  if (parts.length === 0) return 'Its database and chains are those of the settings.';
+  return `It starts ${parts.join(' and ')} first.`;
 }
 
 export function banner(ready: Ready): string {

@@ -25,12 +25,15 @@ after(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-test('a start that fails prints one sentence with the setting, and no stack', async () => {
-  const file = join(home, 'file');
-  await writeFile(file, '');
-  const child = spawn(process.execPath, ['scripts/launch.mjs', 'apps/market/main.ts', '--json'], {
+async function start(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+  flags: readonly string[] = [],
+) {
+  const command = [...flags, 'scripts/launch.mjs', 'apps/market/main.ts', ...args];
+  const child = spawn(process.execPath, command, {
     cwd: root,
-    env: { ...process.env, PARLEY_HOME: file, PORT: '0' },
+    env: { ...process.env, PARLEY_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,
   });
@@ -39,8 +42,30 @@ test('a start that fails prints one sentence with the setting, and no stack', as
     text(child.stderr),
     once(child, 'close') as Promise<[number | null]>,
   ]);
+  return { printed, said, status };
+}
+
+test('a start that fails prints one sentence with the setting, and no stack', async () => {
+  const file = join(home, 'file');
+  await writeFile(file, '');
+  const { status, printed, said } = await start({ PARLEY_HOME: file, PORT: '0' }, ['--json']);
   assert.deepEqual([status, printed], [1, ''], said);
   assert.match(said, /^not started: PARLEY_HOME: EEXIST.+\n$/);
+});
+
+test('the first line is there before any part of the server is loaded', async () => {
+  const hook = `import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => {
+      if (url.endsWith('.ts')) console.log(url);
+      return next(url, context);
+    } });`;
+  const imported = `--import=data:text/javascript,${encodeURIComponent(hook)}`;
+  const { printed, said } = await start({ PORT: 'none' }, [], [imported]);
+  const [entry = '', line = '', next = ''] = printed.split('\n');
+  assert.match(entry, /market\/main\.ts$/);
+  assert.equal(line, 'Starting the market. Its address follows.');
+  assert.match(next, /^file:/);
+  assert.match(said, /PORT/);
 });
 
 test('a database of another version says which migration, and what to do', async () => {
