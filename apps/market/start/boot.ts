@@ -2,8 +2,9 @@
 // database and dev chains, schema, adapters, followers, then HTTP; the other way round to stop.
 
 import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { access, constants, mkdir, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
@@ -136,6 +137,7 @@ async function start(
   const files = openFiles();
   const limited = { ...given, connections: connectionsWithin(given.connections, files) };
   log.info({ connections: limited.connections, nofile: files }, 'connections that are served');
+  await mustBeFree(limited);
   const home = resolve(limited.home);
   await naming('PARLEY_HOME', openHome(home));
   const { databaseUrl: own } = limited;
@@ -432,6 +434,20 @@ function assetsOf(
 
 async function closeAll(adapters: ReadonlyMap<string, ChainAdapter>): Promise<void> {
   await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
+}
+
+/** Taken ports are refused at once, before a database is migrated and nodes are started. */
+async function mustBeFree({ host, port, metricsHost, metricsPort }: Settings): Promise<void> {
+  await naming(`HOST ${host} and PORT ${port}`, bindOnce({ host, port }));
+  if (metricsPort === null) return;
+  await naming('PARLEY_METRICS_PORT', bindOnce({ host: metricsHost, port: metricsPort }));
+}
+
+async function bindOnce(address: { readonly host: string; readonly port: number }): Promise<void> {
+  const server = createServer().listen(address);
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
 }
 
 async function listen(app: FastifyInstance, settings: Settings): Promise<string> {

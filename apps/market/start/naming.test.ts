@@ -3,14 +3,19 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
+import { pino } from 'pino';
 import { migrate } from '../db/migrate.ts';
+import { readSettings } from '../settings/config.ts';
+import { startMarket } from './boot.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 let home: string;
@@ -66,6 +71,22 @@ test('the first line is there before any part of the server is loaded', async ()
   assert.equal(line, 'Starting the market. Its address follows.');
   assert.match(next, /^file:/);
   assert.match(said, /PORT/);
+});
+
+test('a port that is taken is refused before anything is written', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.after(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const unused = join(home, 'unused');
+  for (const [env, message] of [
+    [{ PORT: `${port}` }, /^HOST 127\.0\.0\.1 and PORT \d+: listen EADDRINUSE/],
+    [{ PORT: '0', PARLEY_METRICS_PORT: `${port}` }, /^PARLEY_METRICS_PORT: listen EADDRINUSE/],
+  ] as const) {
+    const settings = readSettings({ PARLEY_HOME: unused, ...env });
+    await assert.rejects(startMarket(settings, pino({ level: 'silent' })), { message });
+    assert.equal(existsSync(unused), false);
+  }
 });
 
 test('a database of another version says which migration, and what to do', async () => {
