@@ -77,8 +77,12 @@ export async function startAnvil(folder: string, chainId: number): Promise<Anvil
 async function saveState(rpc: Rpc, file: string): Promise<void> {
   const dump = await rpc<string>('anvil_dumpState');
   const state = await unzip(Buffer.from(dump.slice(2), 'hex'));
+  await writeWhole(file, state);
+}
+
+async function writeWhole(file: string, content: string | Buffer): Promise<void> {
   const unfinished = `${file}.${randomUUID()}`;
-  await writeFile(unfinished, state);
+  await writeFile(unfinished, content);
   await rename(unfinished, file);
 }
 
@@ -90,16 +94,34 @@ async function newestState(files: readonly string[]): Promise<string | null> {
     if (about !== null && about.size > 0) found.push({ file, savedAt: about.mtimeMs });
   }
   for (const { file } of found.sort((a, b) => b.savedAt - a.savedAt)) {
-    if (isWhole(await readFile(file, 'utf8'))) return file;
+    const state = parsed(await readFile(file, 'utf8'));
+    if (state === null) continue;
+    const blocks = withOneFirst(state.blocks);
+    if (blocks.length < state.blocks.length) {
+      await writeWhole(file, JSON.stringify({ ...state, blocks }));
+    }
+    return file;
   }
   return null;
 }
 
-function isWhole(text: string): boolean {
+type Block = { readonly header: { readonly number: string; readonly timestamp: string } };
+
+/**
+ * Anvil makes a first block at each start, saves it too, and may read it instead of the chain's
+ * own: block 1 would have another parent, and no follower would go on from there.
+ */
+function withOneFirst(blocks: readonly Block[]): readonly Block[] {
+  const isFirst = ({ header }: Block) => Number(header.number) === 0;
+  const times = blocks.filter(isFirst).map(({ header }) => Number(header.timestamp));
+  const own = Math.min(...times);
+  return blocks.filter((each) => !isFirst(each) || Number(each.header.timestamp) === own);
+}
+
+function parsed(text: string): { readonly blocks: readonly Block[] } | null {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return null;
   }
 }
