@@ -8,6 +8,7 @@ import { otherLeg } from '@parley/core/trade.ts';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import { testDeps } from '@parley/verify/test/support/deps.ts';
 import { insertTrader, someAddress } from '@parley/verify/test/support/trading.ts';
+import { pino } from 'pino';
 import { feedLogEnds } from '../db/feed-log.ts';
 import { endHolds, type Heartbeat, holdingGaps } from '../db/gaps.ts';
 import { swapById } from '../db/swaps.ts';
@@ -15,6 +16,7 @@ import { issueNonce, minting, withNonce } from '../market/nonces.ts';
 import { agreedSwap, insertAsset, nodelessDeps } from '../settle/testing/rows.ts';
 import { beatOnce, missing } from './gap.ts';
 import { assertMayAgree } from './gate.ts';
+import { createPresence } from './presence.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 const market = { isDev: false };
@@ -176,6 +178,23 @@ test('agreements wait until an operator goes on, and say for which time', async 
   assert.equal(await endHolds(database.db), 1);
   assert.equal(await mayAgree(next), 'yes');
   assert.equal((await beat(next, nowMs + 3_603_000)).gap, null);
+});
+
+test('a dev market that rested says so without a warning, and any other one warns', async () => {
+  const warnings = async (network: 'dev' | 'mainnet') => {
+    await beat(null, nowMs);
+    const lines: { level: number; msg: string }[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+    const now = () => nowMs + 3_600_000;
+    const deps = testDeps({ db: database.db, log, now });
+    await createPresence({ ...deps, settings: { ...deps.settings, network } }).beatNow();
+    await sql('truncate heartbeat, gaps');
+    return lines.map(({ level, msg }) => (level > 30 ? msg : 'info'));
+  };
+  assert.deepEqual(await warnings('dev'), ['info']);
+  const [first = '', ...others] = await warnings('mainnet');
+  assert.equal(first, 'time is missing from the database');
+  assert.match(others.join('; '), /^agreements wait.*; API keys that were revoked/);
 });
 
 test('a nonce of before is void, and one of after is good', async () => {

@@ -45,8 +45,10 @@ export function createPresence(
     if (gap === null) return;
     const { why, beganAt, holds, revoked } = gap;
     const facts = { why, since: beganAt.toISOString() };
+    // Such as a laptop that slept.
+    if (!holds) return deps.log.info(facts, 'this dev market had rested');
     deps.log.warn(facts, 'time is missing from the database');
-    if (holds) deps.log.warn(facts, 'agreements wait: npm run ops -- resume --agreements');
+    deps.log.warn(facts, 'agreements wait: npm run ops -- resume --agreements');
     if (revoked !== null) deps.log.warn({ ...facts, revoked }, 'every API key is revoked');
     else deps.log.warn(facts, keysAlive);
   };
