@@ -191,7 +191,8 @@ for (const code of ['08006', '57P01', '57014', 'EPIPE']) {
 }
 
 test('a later price waits for the one that is stored alone, and other RFQs do not', async () => {
-  const [rfqId, other] = [await posted(), await posted()];
+  const rfqId = await posted();
+  const other = await posted();
   const gate = Promise.withResolvers<void>();
   const alone = Promise.withResolvers<void>();
   let groups = 0;

@@ -3,7 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -72,9 +75,17 @@ test('a start does not wait for a build: the former one is served, then the newe
   const newer = '5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9';
   const files = [{ path: 'index.html', sha256: newer }];
   const hash = createHash('sha256').update(`${newer}  ./index.html\n`).digest('hex');
+  const going = Promise.withResolvers<void>();
+  const server = createServer((_request, response) => {
+    void going.promise.then(() => response.end());
+  });
+  t.after(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   await builder(`
-    import { existsSync, writeFileSync } from 'node:fs';
-    while (!existsSync('${root}/go')) await new Promise((next) => setTimeout(next, 20));
+    import { writeFileSync } from 'node:fs';
+    await fetch('http://127.0.0.1:${port}');
     const built = ${JSON.stringify({ hash, files, screens: [] })};
     writeFileSync('${root}/packages/web/dist/index.html', '0');
     writeFileSync('${root}/packages/web/dist/build.json', JSON.stringify(built));
@@ -84,7 +95,7 @@ test('a start does not wait for a build: the former one is served, then the newe
   assert.equal(opened.said, 'being built: its sources are newer');
   const web = webOf(opened, () => ({}));
   assert.deepEqual([web.build?.files, web.isBuilding], [[], true]);
-  await put('go', '');
+  going.resolve();
   assert.equal((await opened.later)?.said, 'built in 1.0 s');
   assert.deepEqual([web.build?.hash, web.isBuilding], [hash, false]);
 });

@@ -57,7 +57,7 @@ export async function openWeb(root = ownRoot, isBehind = false): Promise<OpenedW
   }
 }
 
-/** What is there now: a build that is due is made at the lowest priority, and comes later. */
+/** The build of now: one that is due is made at the lowest priority, and comes later. */
 export async function openWebAtOnce(root = ownRoot): Promise<OpenedWeb> {
   if (!(await isAppOld(root).catch(() => false))) return openWeb(root);
   const later = openWeb(root, true);

@@ -94,9 +94,9 @@ export const hastySide = (scene: Scene, party: Party, more: Partial<SettleInput>
   sideOf(scene, party, { replaceAfterMs: 1_000, ...more });
 
 /**
- * Nothing is signed ahead: both sides, and the market, would verify the eight claims and refunds of
- * a Bitcoin leg, for a quarter of what such a test takes of the processor. `scheduled-spends.test.ts`
- * has sides that do.
+ * Without spends that are signed ahead: both sides, and the market, would verify the eight claims and
+ * refunds of a Bitcoin leg, for a quarter of the processor time of such a test.
+ * `scheduled-spends.test.ts` has sides that sign them.
  */
 export const unscheduled = { scheduleClaims: false, scheduleRefunds: false };
 
