@@ -89,11 +89,16 @@ it('an escrow that is asked about has its own past first, however old another on
   const txid = await node.pay(swap.escrow.address, swap.terms.amount);
   await node.mine(2);
   let asked = 0;
+  const searched: number[] = [];
   const { past } = coreOf(node);
   assert.ok(past.kind === 'by_block');
   const adapter = interrupted(() => ({
     past: {
       ...past,
+      firstHeight: (since, within) => {
+        searched.push(since);
+        return past.firstHeight(since, within);
+      },
       blockHashes: (heights, within) => {
         asked += heights.length;
         return past.blockHashes(heights, within);
@@ -108,6 +113,10 @@ it('an escrow that is asked about has its own past first, however old another on
   assert.ok(own < 30, `${own} blocks`);
   assert.equal((await read(adapter, near)).empty, true);
   assert.equal(asked - before, own, 'one of up to twice its age was read with it');
+  const later = newSwap();
+  adapter.watch([later.escrow]);
+  await read(adapter, later);
+  assert.equal(new Set(searched).size, searched.length, 'ten minutes are searched for once');
   assert.equal((await read(adapter, old)).funded?.txid, paid);
 });
 

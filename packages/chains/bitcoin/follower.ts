@@ -44,6 +44,8 @@ const atOnce = 16;
 const mostTipTries = 4;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
+const startSeconds = 600;
+const mostStarts = 100;
 
 export type Log = Said['log'];
 
@@ -77,6 +79,8 @@ export function createFollower(
     heads: null as Heads | null,
     /** Readings of parts of `pastOf` that are under way. */
     jobs: [] as PastJob[],
+    /** The height at which a past of these seconds begins, until blocks are taken back. */
+    starts: new Map<number, number>(),
     isNewInterest: false,
     lock: Promise.resolve(),
   };
@@ -310,6 +314,7 @@ async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): 
     break;
   }
   if (standing === last.height) return true;
+  follower.starts.clear();
   if (standing !== null) {
     follower.log('blocks were taken back', { from: last.height, to: standing });
     rollBackTo(index, standing);
@@ -375,11 +380,12 @@ function hasPast(index: EscrowIndex, since: number): boolean {
 
 /** About one, with all of up to twice its age: those that are asked about next are among them. */
 async function startJob(
-  { index, pastOf, now }: Follower,
+  follower: Follower,
   past: PastByBlock,
   about: string | null,
   signal: AbortSignal,
 ): Promise<PastJob> {
+  const { index, pastOf, now } = follower;
   const since = (about === null ? null : pastOf.get(about)) ?? Number.NEGATIVE_INFINITY;
   const oldest = Math.min(since, 2 * since - now());
   const wanted = [...pastOf].filter(([, each]) => each >= oldest);
@@ -391,9 +397,25 @@ async function startJob(
   const next =
     first !== undefined && first.readAt <= from && own !== undefined
       ? own.height
-      : await past.firstHeight(from, signal);
+      : await startOf(follower, past, from, signal);
   const to = index.blocks.at(-1)?.height ?? 0;
   return { next, to, addresses: new Set(wanted.map(([address]) => address)) };
+}
+
+/** Pasts of the same ten minutes share a search. */
+async function startOf(
+  { starts }: Follower,
+  past: PastByBlock,
+  from: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const second = Math.floor(from / startSeconds) * startSeconds;
+  const known = starts.get(second);
+  if (known !== undefined) return known;
+  const height = await past.firstHeight(second, signal);
+  if (starts.size >= mostStarts) starts.clear();
+  starts.set(second, height);
+  return height;
 }
 
 /** True when it is done. */
