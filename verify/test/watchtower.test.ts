@@ -123,6 +123,14 @@ test(
   },
 );
 
+test('one with another key than that of the database is refused', limits, async () => {
+  const starting = startApart({ PARLEY_ENCRYPTION_KEY: '22'.repeat(32) });
+  await assert.rejects(
+    starting,
+    /it ended with 1: not started: PARLEY_ENCRYPTION_KEY: .*another key/,
+  );
+});
+
 test('where its port of metrics is taken it says so, and starts nothing', limits, async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => void taken.listen(0, '127.0.0.1', resolve));

@@ -309,7 +309,7 @@ function columnsOfAll(): Promise<Column[]> {
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
       where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and not a.attisdropped
         and a.attidentity = '' and a.attgenerated = '' and a.atttypid <> 'xid8'::regtype
-        and c.relname not in ('migrations', 'heartbeat', 'feed_processes')
+        and c.relname not in ('migrations', 'heartbeat', 'server_key', 'feed_processes')
       order by c.relname, a.attnum`,
     filler,
   );

@@ -672,6 +672,13 @@ create table scheduled_spends (
   constraint scheduled_spends_verb_check CHECK ((verb = ANY (ARRAY['claim'::text, 'refund'::text])))
 );
 
+create table server_key (
+  one boolean default true not null,
+  digest text not null,
+  constraint server_key_one_check CHECK (one),
+  constraint server_key_pkey PRIMARY KEY (one)
+);
+
 create table sessions (
   id uuid not null,
   account_id uuid not null,

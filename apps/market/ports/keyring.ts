@@ -29,13 +29,15 @@ type Keyring = {
    * first.
    */
   readonly marks: (text: string) => readonly string[];
+  /** A name of each key that no other key has, the first one's first; no key follows from it. */
+  readonly digests: readonly [own: string, ...others: string[]];
   /** AES-256-GCM; `version` names the key. */
   encrypt(plain: Uint8Array): { version: number; sealed: Buffer };
   /** Null when the key is not held any more or the bytes were altered. */
   decrypt(version: number, sealed: Uint8Array): Buffer | null;
 };
 
-type KeySettings = Pick<Settings, 'home'> & Partial<Pick<Settings, 'encryptionKey'>>;
+export type KeySettings = Pick<Settings, 'home'> & Partial<Pick<Settings, 'encryptionKey'>>;
 const keyrings = new WeakMap<KeySettings, Keyring>();
 
 export function keyringOf(settings: KeySettings): Keyring {
@@ -49,13 +51,14 @@ export function keyringOf(settings: KeySettings): Keyring {
 
 export function keyringFrom(text: string): Keyring {
   const masters = text.split(',').map((each) => masterOf(each.trim()));
-  const first = masters[0] as Buffer;
+  const [first, ...others] = masters as [Buffer, ...Buffer[]];
   const ciphers = new Map<number, Buffer>();
   const marking = masters.map((master) => derive(master, 'marks'));
   for (const master of masters) ciphers.set(versionOf(master), derive(master, 'replies'));
   return {
     cursorSecrets: masters.map((master) => derive(master, 'cursors')),
     marks: (text) => marking.map((key) => createHmac('sha256', key).update(text).digest('base64')),
+    digests: [digestOf(first), ...others.map(digestOf)],
     encrypt(plain) {
       const version = versionOf(first);
       const iv = randomBytes(ivBytes);
@@ -97,6 +100,10 @@ function derive(master: Buffer, purpose: string): Buffer {
 /** Names a key without giving anything of it away: 31 bits of a derived value. */
 function versionOf(master: Buffer): number {
   return derive(master, 'version').readUInt32BE(0) >>> 1;
+}
+
+function digestOf(master: Buffer): string {
+  return derive(master, 'digest').toString('hex');
 }
 
 /** Throws an error that names the file and what to do about it. */

@@ -44,6 +44,7 @@ import { createMetrics } from '../ports/metrics.ts';
 import { serveMetrics } from '../ports/metrics-server.ts';
 import { type Late, passesOf } from '../ports/passes.ts';
 import { createReads } from '../ports/reads.ts';
+import { mustHoldServerKey } from '../ports/server-key.ts';
 import { workOf } from '../ports/work.ts';
 import { createPresence } from '../restore/presence.ts';
 import type { AssetSettings, ChainSettings } from '../settings/chains.ts';
@@ -158,6 +159,7 @@ async function start(
   });
   undo.push(() => db.close());
   market.db = db;
+  await mustHoldServerKey({ db, settings });
   const chains = settings.chains ?? devChains(devnet);
   const adapters = await openAdapters(settings, chains, { now, log });
   undo.push(() => closeAll(adapters));

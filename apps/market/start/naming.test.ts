@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import { pino } from 'pino';
 import { migrate } from '../db/migrate.ts';
+import { mustHoldServerKey } from '../ports/server-key.ts';
 import { readSettings } from '../settings/config.ts';
 import { startMarket } from './boot.ts';
 
@@ -87,6 +88,22 @@ test('a port that is taken is refused before anything is written', async (t) => 
     await assert.rejects(startMarket(settings, pino({ level: 'silent' })), { message });
     assert.equal(existsSync(unused), false);
   }
+});
+
+test('a market with another key than its database knows is refused before it asks a node', async () => {
+  const evm = { family: 'evm', chain: 'e', chainId: 31_337, rpcUrls: ['http://127.0.0.1:1'] };
+  const own = { home, encryptionKey: '11'.repeat(32) };
+  await mustHoldServerKey({ db: database.db, settings: own });
+  const settings = readSettings({
+    DATABASE_URL: database.url,
+    PARLEY_HOME: home,
+    PARLEY_ENCRYPTION_KEY: '22'.repeat(32),
+    PARLEY_CHAINS: JSON.stringify([evm]),
+    PORT: '0',
+  });
+  await assert.rejects(startMarket(settings, pino({ level: 'silent' })), {
+    message: /^PARLEY_ENCRYPTION_KEY: values in this database are sealed with another key/,
+  });
 });
 
 test('a database of another version says which migration, and what to do', async () => {

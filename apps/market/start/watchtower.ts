@@ -19,6 +19,7 @@ import { createMetrics } from '../ports/metrics.ts';
 import { serveMetrics } from '../ports/metrics-server.ts';
 import { type Late, passesOf } from '../ports/passes.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
+import { mustHoldServerKey } from '../ports/server-key.ts';
 import { longestNodePassMs, service } from '../ports/service.ts';
 import type { Settings } from '../settings/config.ts';
 import { mustKnowContracts } from '../settle/lanes.ts';
@@ -93,6 +94,7 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
     ...databaseLimits,
     connections: settings.databaseConnections,
   });
+  await mustHoldServerKey({ db, settings });
   const adapters = await openAdapters(settings, chains, { now, log });
   await mustKnowContracts({ db, adapters });
   const metrics = createMetrics(settings.shortName);

@@ -1093,6 +1093,12 @@ create table heartbeat (
   lineage text
 );
 
+-- One row: the server key under which the process that started last seals values.
+create table server_key (
+  one boolean primary key default true check (one),
+  digest text not null
+);
+
 -- Times that are missing: a backup was restored, or no process served.
 create table gaps (
   id bigint generated always as identity primary key,
