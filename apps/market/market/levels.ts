@@ -59,7 +59,7 @@ export async function prepareLevels(
     if (leastBaseAmount === null || leastBaseAmount <= baseAmount) continue;
     throw new ParleyError(
       'bad_field',
-      `level ${at + 1} is for ${leastBaseAmount} to ${baseAmount} base units: leastBaseAmount ` +
+      `levels.${at} is for ${leastBaseAmount} to ${baseAmount} base units: leastBaseAmount ` +
         'must not be more than baseAmount',
       { field: 'leastBaseAmount' },
     );

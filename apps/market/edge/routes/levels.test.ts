@@ -231,7 +231,7 @@ test('levels that could not be quoted are not published, and the earlier ones st
     [
       publish([bid('10', '65000', { leastBaseAmount: '11' })]),
       '400 bad_field',
-      /level 1 is for 11/,
+      /levels\.0 is for 11/,
     ],
     [publish([good], maker, [btc, { id: none }]), '400 bad_asset', /quoteAssetId/],
     [publish([good], maker, [eth, usd]), '400 same_chain', /two chains/],

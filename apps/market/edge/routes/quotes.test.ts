@@ -59,7 +59,7 @@ test('each quote of a batch has its own outcome, in order, and nothing of a refu
     assert.deepEqual([thread.quoteAmount, stored.rfqId], ['1000', one.toUpperCase()]);
     assert.equal(thread.quoteExpiresAt, stored.quoteExpiresAt);
     assert.equal(odd.rfqId, 'nonsense');
-    assert.match(twice.error, /quotes 1 and 7 are on one RFQ/);
+    assert.match(twice.error, /quotes\.0 and quotes\.6 are on one RFQ/);
   }
   const again = await quoteAll(quotes, { 'idempotency-key': 'batch' });
   assert.equal(again.status, 200);

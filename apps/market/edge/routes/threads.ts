@@ -299,7 +299,7 @@ function wantedIn(
     if (!isUuid(rfqId)) return unknownRfq(each.rfqId);
     const before = places.get(rfqId);
     if (before !== undefined) {
-      const sentence = `quotes ${before + 1} and ${at + 1} are on one RFQ; the first of them counts`;
+      const sentence = `quotes.${before} and quotes.${at} are on one RFQ; the first of them counts`;
       return new HttpError('bad_field', sentence);
     }
     places.set(rfqId, at);
