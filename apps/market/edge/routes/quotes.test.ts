@@ -72,6 +72,26 @@ test('each quote of a batch has its own outcome, in order, and nothing of a refu
   assert.equal((await market.events('quote.created', 'rfqId', gone)).length, 0);
 });
 
+test('a price that is no amount is refused alone, as by the request for one quote', async () => {
+  const ids = await posted(5);
+  const amounts = ['2000', '0', '1e3', '9'.repeat(78), '3000'];
+  const quotes = amounts.map((quoteAmount, at) => ({ rfqId: ids[at]!, quoteAmount }));
+  const { body } = await quoteAll(quotes);
+  assert.deepEqual(shown(body.outcomes), [
+    '201',
+    '400 bad_amount',
+    '400 bad_amount',
+    '400 bad_amount',
+    '201',
+  ]);
+  for (const [at, { rfqId, quoteAmount }] of quotes.entries()) {
+    if (shown(body.outcomes)[at] === '201') continue;
+    const one = await maker.post(`/v1/rfqs/${rfqId}/quotes`, { quoteAmount });
+    refused(one, '400 bad_amount');
+    assert.equal(body.outcomes[at].error, one.body.error);
+  }
+});
+
 test('a batch has up to 50 quotes, and is one request of the budget', async () => {
   const ids = await posted(mostQuotesAtOnce);
   const quotes = ids.map((rfqId) => ({ rfqId, quoteAmount: '65000000' }));

@@ -303,7 +303,11 @@ function wantedIn(
       return new HttpError('bad_field', sentence);
     }
     places.set(rfqId, at);
-    return { makerId, rfqId, ...quotedIn(each, nowMs) };
+    try {
+      return { makerId, rfqId, ...quotedIn(each, nowMs) };
+    } catch (error) {
+      return error as Error;
+    }
   });
 }
 

@@ -36,6 +36,8 @@ export const quotedMany = s.list(
   s.form('QuoteOfMany', 'A quote on one RFQ.', {
     rfqId: s.text('UUID of the RFQ', s.exampleIn(s.rfqId), { maxLength: 64 }),
     ...quoted,
+    // Without the pattern: a price that is no amount is refused alone, not the whole body.
+    quoteAmount: s.text('the price, in base units of the quote asset', '250000000'),
   }),
   { minItems: 1, maxItems: mostQuotesAtOnce },
 );
