@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { Tx } from '../db/database.ts';
 import { mustHoldServerKey } from './server-key.ts';
 
@@ -50,7 +50,7 @@ test('one of two first starts at once with two keys is refused', async () => {
   await database.db.transaction(async (tx) => {
     await start(old, tx);
     later = refused(fresh);
-    while ((await tx.rows({ name: '', text, values: [] })).length === 0) await sleep(5);
+    await waitUntil(async () => (await tx.rows({ name: '', text, values: [] })).length > 0);
   });
   await later;
 });
