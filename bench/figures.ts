@@ -25,7 +25,7 @@ const limit = 'a limit';
 export const figures: readonly Figure[] = [
   figure('quotes', /^POST \/v1\/rfqs/, 'Durable quotes, one by one', 'pgbench, a row each'),
   figure('quotes', /^POST \/v1\/quotes/, 'Durable quotes, 20 a request', 'pgbench, a row each'),
-  figure('quotes', /frame/, 'Durable quotes, in frames', 'pgbench, a row each'),
+  figure('quotes', /^a frame/, 'Durable quotes, in frames', 'pgbench, a row each'),
   figure('quotes', /; the same on/, 'Quotes, 1 000 000 open RFQs', '10 000 open RFQs', large),
   figure('reads', /^GET \/v1\/rfqs,/, 'A page of the book', 'bare `node:http`, the same bytes'),
   figure('reads', /^GET \/v1\/swaps\/{id};/, 'One swap', 'its query by `pg` alone'),
