@@ -113,7 +113,7 @@ function fromFile(home: string): Keyring {
   try {
     return keyringFrom(text);
   } catch (error) {
-    const advice = 'bring it back from a backup, or remove it and a new one is made';
+    const advice = 'bring it back from a backup (without one: docs/secure.md)';
     throw new Error(`${path}: ${(error as Error).message}; ${advice}`, { cause: error });
   }
 }
