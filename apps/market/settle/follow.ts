@@ -411,7 +411,7 @@ async function passOf(
     const isFirst = follower.doneTo === null;
     follower.doneTo = readTo;
     // It goes with the next head, which may never come.
-    if (isFirst) await storeHead(deps, follower, heads);
+    if (isFirst && readTo !== null) await storeHead(deps, follower, heads);
   }
   return {
     chain,

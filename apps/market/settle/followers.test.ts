@@ -188,6 +188,19 @@ test('a process that takes a chain up tells its adapter once how far all was rea
   assert.equal(next.calls.filter((each) => typeof each === 'string').length, 1);
 });
 
+test('a pass without a new block stores no head, of a chain without a place to read on from too', async () => {
+  const stored: string[] = [];
+  const rows: typeof deps.db.rows = (statement) => {
+    stored.push(statement.name);
+    return deps.db.rows(statement);
+  };
+  const adapters = bitcoinAt(() => 300);
+  const { pass } = createSettlement({ ...deps, db: { ...deps.db, rows }, adapters });
+  while ((await pass('bitcoin')).left > 0);
+  await pass('bitcoin');
+  assert.equal(stored.filter((name) => name === 'heads_store').length, 1);
+});
+
 test('a block is read once, so an adapter first hears of all escrows, however many there are', async () => {
   const { id } = await newSwap();
   // Copies have no script.

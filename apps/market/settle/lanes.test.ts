@@ -64,6 +64,11 @@ before(async () => {
 });
 after(() => database?.drop());
 
+function clockAt(clock: number): Promise<void> {
+  const heads = { height: 1, hash: 'aa', clock, doneTo: null };
+  return storeHeads(deps.db, chain, heads, new Date(), null);
+}
+
 type Trader = { readonly id: string; readonly tron: string };
 
 async function trader(): Promise<Trader> {
@@ -174,22 +179,14 @@ test('the lane of what was never funded is free once the chain lets no funding i
   const maker = await trader();
   const first = await agreed(maker);
   const last = fundBy(first.state, first.state.legs.a) + tronDevPolicy.normal.settleSeconds;
-  const clock = (seconds: number) =>
-    storeHeads(
-      deps.db,
-      chain,
-      { height: 1, hash: 'aa', clock: seconds, doneTo: null },
-      new Date(),
-      null,
-    );
-  await clock(last);
+  await clockAt(last);
   assert.deepEqual(await next(maker), [1, 1]);
   await show(first, { funded: { ...deep, deep: false }, empty: false });
-  await clock(last + 1);
+  await clockAt(last + 1);
   assert.notEqual((await next(maker))[0], 0);
   await show(first, {});
   assert.deepEqual(await next(maker), [0, 1]);
-  await clock(0);
+  await clockAt(0);
 });
 
 test('agreements at the same moment take different lanes', async () => {
@@ -313,19 +310,11 @@ test('a lane whose signature is out is not given again before nothing can open i
   shown.delete(number);
   const given = async () => (await agreed(await trader(), payee)).lanes.a;
   const last = fundBy(swap.state, swap.state.legs.a) + tronDevPolicy.normal.settleSeconds;
-  const at = (seconds: number) =>
-    storeHeads(
-      deps.db,
-      chain,
-      { height: 1, hash: 'aa', clock: seconds, doneTo: null },
-      new Date(),
-      null,
-    );
-  await at(last);
+  await clockAt(last);
   assert.deepEqual(await given(), lentBy(payee, 2));
-  await at(last + 1);
+  await clockAt(last + 1);
   assert.deepEqual(await given(), lentBy(payee, 0));
-  await at(0);
+  await clockAt(0);
 });
 
 test('where each lane of the payee holds money, the leg moves to one of its funder', async () => {

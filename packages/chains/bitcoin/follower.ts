@@ -5,6 +5,7 @@
 
 import { withResolvers } from '@parley/core/engines.ts';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
+import { keptStart } from '../kit/follow.ts';
 import { readAhead } from '../nodes/ahead.ts';
 import { pause } from '../nodes/in-turn.ts';
 import type { Said } from '../nodes/sources.ts';
@@ -44,8 +45,8 @@ const atOnce = 16;
 const mostTipTries = 4;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
+/** Pasts of the same ten minutes share a search. */
 const startSeconds = 600;
-const mostStarts = 100;
 
 export type Log = Said['log'];
 
@@ -385,37 +386,22 @@ async function startJob(
   about: string | null,
   signal: AbortSignal,
 ): Promise<PastJob> {
-  const { index, pastOf, now } = follower;
+  const { index, pastOf, now, starts } = follower;
   const since = (about === null ? null : pastOf.get(about)) ?? Number.NEGATIVE_INFINITY;
   const oldest = Math.min(since, 2 * since - now());
   const wanted = [...pastOf].filter(([, each]) => each >= oldest);
   const earliest = Math.min(...wanted.map(([, each]) => each));
   const from = earliest - sinceMarginSeconds;
+  const second = Math.floor(from / startSeconds) * startSeconds;
   const first = index.blocks[0];
   // Blocks that we read ourselves have times of our own clock, which is the finer measure.
   const own = index.blocks.find(({ readAt }) => readAt >= from);
   const next =
     first !== undefined && first.readAt <= from && own !== undefined
       ? own.height
-      : await startOf(follower, past, from, signal);
+      : await keptStart(starts, second, () => past.firstHeight(second, signal));
   const to = index.blocks.at(-1)?.height ?? 0;
   return { next, to, addresses: new Set(wanted.map(([address]) => address)) };
-}
-
-/** Pasts of the same ten minutes share a search. */
-async function startOf(
-  { starts }: Follower,
-  past: PastByBlock,
-  from: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const second = Math.floor(from / startSeconds) * startSeconds;
-  const known = starts.get(second);
-  if (known !== undefined) return known;
-  const height = await past.firstHeight(second, signal);
-  if (starts.size >= mostStarts) starts.clear();
-  starts.set(second, height);
-  return height;
 }
 
 /** True when it is done. */

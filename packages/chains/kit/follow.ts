@@ -126,7 +126,7 @@ async function unwind<Past extends Seen, Watch extends Followed<Past>, Block ext
   if (blocks.length === 0) await begin(watch, steps, head, signal);
 }
 
-/** A block that is older and cannot be read is an error of the node: nothing would be followed. */
+/** An older block that cannot be read is an error of the node: its chain would be followed no more. */
 async function mustBeRecent<Past extends Seen, Watch extends Followed<Past>, Block extends Seen>(
   watch: Watch,
   { recentBlocks, passOver }: Steps<Watch, Block, Past>,
@@ -201,4 +201,22 @@ export async function firstHeight(
     else low = middle + 1;
   }
   return low;
+}
+
+/** Searches that are kept: one for each ten minutes in which a swap was agreed. */
+const mostStarts = 1_000;
+
+/** The height where a past of this second begins, by a search that is kept; null is not kept. */
+export async function keptStart<Height extends number | null>(
+  starts: Map<number, number>,
+  second: number,
+  search: () => Promise<Height>,
+): Promise<Height | number> {
+  const known = starts.get(second);
+  if (known !== undefined) return known;
+  const height = await search();
+  if (height === null) return height;
+  if (starts.size >= mostStarts) starts.clear();
+  starts.set(second, height);
+  return height;
 }

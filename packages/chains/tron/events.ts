@@ -3,6 +3,7 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import { jsonOf } from '@parley/core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
+import { keptStart } from '../kit/follow.ts';
 import { type Failure, inPart } from '../kit/widths.ts';
 import { once, unlessAborted } from '../nodes/sources.ts';
 import { type Http, jsonRpcBody, jsonRpcPath, NotServed, TronRefusal } from './http.ts';
@@ -150,9 +151,6 @@ async function boundsOf(
   return { first, lastFunding };
 }
 
-/** Searches for blocks that are kept: one for each ten minutes in which a swap was agreed. */
-const mostStarts = 1_000;
-
 /** A block from which on a swap may have been funded; null: the chain's clock is not there yet. */
 export async function firstSince(
   watch: Pick<Watch, 'http' | 'starts'>,
@@ -160,15 +158,9 @@ export async function firstSince(
   head: Block,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const { starts } = watch;
   const second = since - (since % slackSeconds) - slackSeconds;
-  const known = starts.get(second);
-  if (known !== undefined) return known;
-  const first = await firstFrom(watch, second, head, signal);
-  if (first === null) return null;
-  if (starts.size >= mostStarts) starts.clear();
-  starts.set(second, first.number);
-  return first.number;
+  const search = async () => (await firstFrom(watch, second, head, signal))?.number ?? null;
+  return keptStart(watch.starts, second, search);
 }
 
 async function eventsIn(

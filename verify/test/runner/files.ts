@@ -66,7 +66,7 @@ export async function runFiles(wanted: Wanted): Promise<Outcome> {
   try {
     return await runIn(scratch, env, wanted);
   } finally {
-    // The processes of tests have noted theirs: what is counted from here on is of these.
+    // The processes of tests have noted theirs: these two are counted from here on.
     await apart('PostgreSQL', () => clusters.stop(), usage);
     tell(usage);
     console.log(`cores idle, a half minute each, in %: ${idleOver(cores()).join(' ')}`);

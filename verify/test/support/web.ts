@@ -192,7 +192,7 @@ async function open(t: TestContext, { browser, url, path, own, how }: Opening): 
 }
 
 /**
- * What the market says at this path, beside what was asked, in pages that are opened from now on.
+ * Pages that are opened from now on hear this from the market at the path, beside what they asked.
  * A route of Playwright would hold up each request of theirs, half of which go to nodes.
  */
 export function saysAt(context: BrowserContext, path: string, says: object): Promise<unknown> {
