@@ -21,6 +21,15 @@ const waitsForLock = (client: pg.Client) =>
     return rowCount !== 0;
   });
 
+/** Until a migration has asked who uses the database, and was told of a session. */
+const asksForUsers = (client: pg.Client) =>
+  waitUntil(async () => {
+    const { rowCount } = await client.query(`select from pg_stat_activity
+      where application_name = 'parley-migrate' and datname = current_database()
+      and state = 'idle' and query like '%~ ''^parley/%'`);
+    return rowCount !== 0;
+  });
+
 /** A database with two clients, and a later version that adds these files. */
 async function ofLater(t: TestContext, files: Readonly<Record<string, string>>) {
   const dir = await mkdtemp(join(tmpdir(), 'parley-migrations-'));
@@ -119,8 +128,10 @@ alter table swaps drop column high_value;
     );
     return true;
   });
+  const migrated = migrate(url, { folder });
+  await asksForUsers(client);
   await db.close();
-  assert.deepEqual(await migrate(url, { folder }), [name]);
+  assert.deepEqual(await migrated, [name]);
   await assert.rejects(migrate(url), {
     message:
       `this version (${version}) knows migrations up to ${knows}, and the database works only ` +

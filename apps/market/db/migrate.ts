@@ -23,6 +23,8 @@ const lockFailures: readonly unknown[] = ['55P03', '40P01'];
  * autovacuum for who waits longer than `deadlock_timeout`, 1 s: just as long ends the wait instead.
  */
 const lockMs = 1_500;
+/** PostgreSQL lists a session for a moment after its process has gone: it is waited for so long. */
+const endingMs = 1_000;
 /** Then the start fails, and says why. */
 const mostLockMs = 900_000;
 
@@ -128,7 +130,26 @@ function mustBeCompatible(names: readonly string[], applied: readonly Applied[])
 /** A user of the database knows enough for the rest that the file leaves of it. */
 async function mustSpare(client: pg.Client, { name, compatibleFrom }: File): Promise<void> {
   if (compatibleFrom === null) return;
-  const { rows } = await client.query<{ knows: string; sessions: number; from: string }>(
+  const ends = performance.now() + endingMs;
+  let older = await oldest(client, compatibleFrom);
+  while (older !== undefined && performance.now() < ends) {
+    await sleep(turnMs);
+    older = await oldest(client, compatibleFrom);
+  }
+  if (older === undefined) return;
+  throw new Error(
+    `migration ${name} takes away what versions before ${compatibleFrom} need, and ` +
+      `${older.sessions} sessions from ${older.from} are of one that knows ${older.knows}: stop ` +
+      `every process of it, or start a version between the two in its place first ` +
+      '(docs/upgrade.md)',
+  );
+}
+
+type Sessions = { readonly knows: string; readonly sessions: number; readonly from: string };
+
+/** The sessions of the version that knows least, of those that know too little. */
+async function oldest(client: pg.Client, compatibleFrom: string): Promise<Sessions | undefined> {
+  const { rows } = await client.query<Sessions>(
     `select right(application_name, 3) as knows, count(*)::int as sessions,
        string_agg(distinct coalesce(host(client_addr), 'this host'), ', ') as from
      from pg_stat_activity
@@ -137,14 +158,7 @@ async function mustSpare(client: pg.Client, { name, compatibleFrom }: File): Pro
      group by 1 order by 1 limit 1`,
     [compatibleFrom],
   );
-  const [older] = rows;
-  if (older === undefined) return;
-  throw new Error(
-    `migration ${name} takes away what versions before ${compatibleFrom} need, and ` +
-      `${older.sessions} sessions from ${older.from} are of one that knows ${older.knows}: stop ` +
-      `every process of it, or start a version between the two in its place first ` +
-      '(docs/upgrade.md)',
-  );
+  return rows[0];
 }
 
 type File = {
