@@ -14,6 +14,7 @@ import { agreed, type Deal, finish, type Pair, shows } from '@parley/verify/test
 import { type FaultProxy, faultProxy } from '@parley/verify/test/support/fault-proxy.ts';
 import { type Ground, type Server, startStage } from '@parley/verify/test/support/stage.ts';
 import { bars } from './bars.ts';
+import { flagsOfStart } from './children.ts';
 import { isMiniature, usually } from './miniature.ts';
 import { atMost, type Effort, median, type Row } from './report.ts';
 import { ticksOf, ticksPerSecond } from './ticks.ts';
@@ -93,7 +94,7 @@ async function opened(undo: (() => unknown)[], swaps: number) {
   const postgres = await startPostgres({ dir, log: quiet });
   undo.push(() => postgres.stop());
   const note = await readFile(join(dir, 'postgres/data/postmaster.pid'), 'utf8');
-  const stage = await startStage({ env: { DATABASE_URL: postgres.url } });
+  const stage = await startStage({ env: { DATABASE_URL: postgres.url }, flags: flagsOfStart() });
   undo.push(() => stage.close());
   const fronts = await Promise.all(Array.from({ length: processes }, () => faultProxy(1)));
   undo.push(() => Promise.all(fronts.map((each) => each.close())));

@@ -59,6 +59,8 @@ type StageOptions = {
   readonly way?: (family: Family, rpcUrl: string) => Promise<string>;
   /** What starts each market's command. */
   readonly shell?: readonly string[];
+  /** Of Node, for each market. */
+  readonly flags?: readonly string[];
 };
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
@@ -100,7 +102,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
 async function started(
   undo: (() => unknown)[],
   close: () => Promise<void>,
-  { chains, env = {}, way = async (_, rpcUrl) => rpcUrl, shell = [] }: StageOptions,
+  { chains, env = {}, way = async (_, rpcUrl) => rpcUrl, shell = [], flags = [] }: StageOptions,
 ): Promise<Stage> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-stage-'));
   undo.unshift(() => rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
@@ -137,7 +139,8 @@ async function started(
     startServer: async ({ env: more = {}, home } = {}) => {
       const where = home ?? (await mkdtemp(join(dir, 'home-')));
       const own = { ...common, ...more, PARLEY_TEST_CLOCK: String(offset) };
-      const main = [process.execPath, `--import=${preload}`, 'apps/market/main.ts', '--json'];
+      const node = [process.execPath, ...flags, `--import=${preload}`];
+      const main = [...node, 'apps/market/main.ts', '--json'];
       const market = await startMarketProcess(ending, where, own, [...shell, ...main]);
       const { url } = market.ready;
       const port = Number(new URL(url).port);
