@@ -28,7 +28,7 @@ export const psbtTypes = {
 
 export const psbtMagic = '70736274ff';
 
-/** Of version 2, with one output. */
+/** Its version is 2, and it has one output. */
 export function unsignedTransaction({
   outputs,
   sequence,
