@@ -9,15 +9,14 @@ const example = 'https://market.example';
 /** Throws TypeError for what is no address of a market, or one to which a key may not go. */
 export function mustBeAddress(baseUrl: string, allowHttp: boolean): void {
   const found = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  const named = JSON.stringify(String(baseUrl).slice(0, 200));
   if (found === null || !/^https?:$/.test(found.protocol) || found.hostname === '') {
-    const named = JSON.stringify(String(baseUrl).slice(0, 200));
     throw new TypeError(`${named} is no address of a market: ${example} is one`);
   }
-  if (found.username !== '' || found.password !== '' || found.search !== '' || found.hash !== '') {
+  if (found.username + found.password + found.search + found.hash !== '') {
     throw new TypeError('the address of a market has no user, query or fragment');
   }
   if (found.protocol === 'http:' && !allowHttp && !isHere(found.hostname)) {
-    const named = JSON.stringify(baseUrl.slice(0, 200));
     throw new TypeError(`${named} must be https, or http of this machine: a key would be read`);
   }
 }
