@@ -26,7 +26,7 @@ export type Unused = 'x; }';
 /** Kept. */
 export type Used = {
     readonly own: Own;
-    /** Of a member. */
+    /** A member's. */
     readonly text: \`\${string};\`;
 };
 type Own = 1;
@@ -44,7 +44,7 @@ export declare const idle: Idle;
   assert.match(entry, /import \{ ?type Used ?\} from '\.\/kit\.js';/);
   assert.match(entry, /The entry's/);
   assert.match(entry, /Unused/);
-  assert.match(kit, /Kept[\s\S]*Of a member[\s\S]*type Own/);
+  assert.match(kit, /Kept[\s\S]*A member's[\s\S]*type Own/);
   assert.doesNotMatch(kit, /Dropped|Idle|Far/);
   assert.doesNotMatch(made['b/dist/b.d.ts'] ?? '', /Other/);
 });
