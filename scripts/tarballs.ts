@@ -1,5 +1,5 @@
 // Packages as tarballs. The compiler makes ES modules and types of each workspace (`tsc -b`). A
-// tarball holds the modules that an export of the SDK or a command reaches. The same sources give
+// tarball holds what an export of the SDK or a command reaches. The same sources give
 // the same bytes in every folder.
 
 import { execFile } from 'node:child_process';
@@ -10,6 +10,9 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { folders } from './sources.ts';
+import { joined } from './tarball-modules.ts';
+import { namesOf, type Resolve } from './tarball-names.ts';
+import { declared } from './tarball-types.ts';
 import { buildTypes } from './types.ts';
 
 const run = promisify(execFile);
@@ -97,52 +100,83 @@ async function withNeeds(name: string): Promise<string[]> {
   return [...new Set(names)];
 }
 
-const specifier =
+const specifiers =
   /(?<=\b(?:from|import) |\bimport\()(['"])([^'"\s]+)\1(?: with \{ type: ['"]json['"] \})?/g;
 
-/** From what people name on, by values and by types. */
+/** The modules and types that an import of people, or a command, leads to. */
 async function reached(): Promise<Made> {
+  const names = [...folders.keys()];
+  const manifests = new Map(
+    await Promise.all(names.map(async (name) => [name, await manifestOf(name)] as const)),
+  );
+  const resolve = resolverOf(manifests);
+  const named = faces.flatMap((name) => namedBy(name, manifests));
   const made = new Map<string, Map<string, string>>();
-  const due: { readonly name: string; readonly path: string }[] = [];
-  const add = (name: string, path: string) => due.push({ name, path });
-  for (const name of faces) {
-    const { exports, bin = {} } = await manifestOf(name);
-    const named = Object.entries(exports).filter(([key]) => !key.includes('*'));
-    for (const [, entry] of named) for (const path of pathsOf(entry)) add(name, path);
-    for (const path of Object.values(bin)) add(name, path.replace('./', ''));
-  }
-  for (const { name, path } of due) {
-    const texts = made.get(name) ?? new Map<string, string>();
-    made.set(name, texts);
-    if (texts.has(path) || !path.startsWith('dist/')) continue;
-    const { imports = {} } = await manifestOf(name);
-    const folder = folderOf(name);
-    if (path.endsWith('.json.js')) {
-      // Not every Node, bundler and browser takes a module of JSON.
-      const json = await read(`${folder}/${path.replace('dist/', '').replace(/\.js$/, '')}`);
-      texts.set(path, `export default ${json.trimEnd()};\n`);
-      continue;
+  for (const [end, left] of [
+    ['.js', joined],
+    ['.d.ts', declared],
+  ] as const) {
+    const roots = new Set(named.filter((file) => file.endsWith(end)));
+    const texts = new Map<string, string>();
+    const due = [...roots];
+    for (const file of due) {
+      if (texts.has(file)) continue;
+      const text = await placed(file);
+      texts.set(file, text);
+      for (const { specifier } of namesOf(text)) due.push(...resolve(file, specifier));
     }
-    // Types lead to types, and values to values.
-    const end = path.endsWith('.d.ts') ? '.d.ts' : '.js';
-    const file = `${folder}/${path}`;
-    // The compiler names a declaration of another package by its file.
-    const text = (await read(file)).replaceAll(/(@parley\/\w+\/)dist\/([^'"]+)\.d\.ts/g, '$1$2.ts');
-    const placed = text.replaceAll(specifier, (_, quote: string, wanted: string) => {
-      const as = wanted.replace(/\.json$/, '.json.js').replace(/^(\..*)\.ts$/, '$1.js');
-      if (as.startsWith('.')) add(name, join(dirname(path), as.replace(/(?<!\.json)\.js$/, end)));
-      else if (imports[wanted] !== undefined) {
-        for (const each of pathsOf(imports[wanted])) if (each.endsWith(end)) add(name, each);
-      } else if (as.startsWith(scope)) {
-        const [, other = '', inside = ''] = /^@parley\/([^/]+)\/(.*)$/.exec(wanted) ?? [];
-        if (inside.endsWith('.ts')) add(other, `dist/${inside.replace(/\.ts$/, end)}`);
-        if (inside.endsWith('.json')) add(other, `dist/${inside}.js`);
-      }
-      return `${quote}${as.startsWith('.') ? as : wanted}${quote}`;
-    });
-    texts.set(path, placed);
+    for (const [file, text] of await left(texts, resolve, roots)) {
+      const [name = ''] = file.split('/');
+      made.set(name, (made.get(name) ?? new Map()).set(file.slice(name.length + 1), text));
+    }
   }
   return made;
+}
+
+type Manifests = ReadonlyMap<string, Manifest>;
+
+/** The files of a package that people import, or start. */
+function namedBy(name: string, manifests: Manifests): string[] {
+  const { exports = {}, bin = {} } = manifests.get(name) ?? {};
+  const entries = Object.entries(exports).filter(([key]) => !key.includes('*'));
+  const paths = [...entries.flatMap(([, entry]) => pathsOf(entry)), ...Object.values(bin)];
+  return paths.map((path) => join(name, path));
+}
+
+/** Types lead to types, and values to values. */
+const resolverOf =
+  (manifests: Manifests): Resolve =>
+  (file, specifier) => {
+    const end = file.endsWith('.d.ts') ? '.d.ts' : '.js';
+    const typed = (path: string) => path.replace(/(?<!\.json)\.[jt]s$/, end);
+    if (specifier.startsWith('.')) return [typed(join(dirname(file), specifier))];
+    const [own = ''] = file.split('/');
+    const entry = manifests.get(own)?.imports?.[specifier];
+    if (entry !== undefined) {
+      const paths = pathsOf(entry).filter((path) => path.endsWith(end));
+      return paths.map((path) => join(own, path));
+    }
+    const [, other, inside = ''] = /^@parley\/([^/]+)\/(.*\.(?:ts|json))$/.exec(specifier) ?? [];
+    if (other === undefined) return [];
+    return [join(other, 'dist', typed(inside.replace(/\.json$/, '.json.js')))];
+  };
+
+/** The text of a file, with the names of others as a package has them. */
+async function placed(file: string): Promise<string> {
+  const [own = ''] = file.split('/');
+  const path = join(folderOf(own), file.slice(own.length + 1));
+  if (path.endsWith('.json.js')) {
+    // Not every Node, bundler and browser takes a module of JSON.
+    const json = await read(path.replace('/dist/', '/').replace(/\.js$/, ''));
+    return `export default ${json.trimEnd()};\n`;
+  }
+  // The compiler names a declaration of another package by its file.
+  const text = (await read(path)).replaceAll(/(@parley\/\w+\/)dist\/([^'"]+)\.d\.ts/g, '$1$2.ts');
+  return text.replaceAll(specifiers, (_, quote: string, wanted: string) => {
+    const isOwn = wanted.startsWith('.');
+    const as = isOwn ? wanted.replace(/\.json$/, '.json.js').replace(/\.ts$/, '.js') : wanted;
+    return `${quote}${as}${quote}`;
+  });
 }
 
 function pathsOf(entry: Entry): string[] {
@@ -161,7 +195,7 @@ function withoutSource(entry: Entry): Entry {
 function published(manifest: Manifest, texts: Iterable<string>): string {
   const idle = ['devDependencies', 'optionalDependencies', 'files'];
   const rest = Object.entries(manifest).filter(([name]) => !idle.includes(name));
-  const named = [...texts].flatMap((text) => [...text.matchAll(specifier)].map((each) => each[2]));
+  const named = [...texts].flatMap((text) => [...text.matchAll(specifiers)].map((each) => each[2]));
   const used = Object.entries(manifest.dependencies ?? {}).filter(([name]) =>
     named.some((each) => each === name || each?.startsWith(`${name}/`)),
   );

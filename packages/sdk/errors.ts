@@ -26,16 +26,16 @@ export function isRefusedByNode(error: unknown): error is ParleyError {
 /** The market answered with an error, or not at all (`status` 0). */
 export class ParleyApiError extends Error {
   /** HTTP status; 0 = no answer was had. */
-  readonly status: number;
+  declare readonly status: number;
   /** The stable machine code of the header `x-parley-error`; `no_answer` when there was none. */
-  readonly code: string;
-  readonly retryAfterSeconds: number | null;
+  declare readonly code: string;
+  declare readonly retryAfterSeconds: number | null;
   /** On a 504 of a broadcast: the transaction to look up before sending again. */
-  readonly txid: string | null;
+  declare readonly txid: string | null;
   /** On a 422 of `listAsset`: why the token can never be traded, each with the check's name. */
-  readonly reasons: readonly string[];
+  declare readonly reasons: readonly string[];
   /** The market's id of the request (`X-Request-Id`): its operator finds the log lines by it. */
-  readonly requestId: string | null;
+  declare readonly requestId: string | null;
 
   constructor(
     facts: {

@@ -2,7 +2,7 @@
 
 import { bitcoinContract } from '@parley/chains/bitcoin/escrow-tree.ts';
 import { evmContract } from '@parley/chains/evm/plan.ts';
-import { solanaContract } from '@parley/chains/solana/contract.ts';
+import { solanaContract } from '@parley/chains/solana/plan.ts';
 import { tronContract } from '@parley/chains/tron/plan.ts';
 import {
   type Contract,

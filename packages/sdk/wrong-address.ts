@@ -2,21 +2,21 @@
 // change.
 
 import { withoutAddresses } from '@parley/chains/nodes/exchange.ts';
+import { whyOf } from '#unconnected';
 
 const example = 'https://market.example';
 
 /** Throws TypeError for what is no address of a market, or one to which a key may not go. */
 export function mustBeAddress(baseUrl: string, allowHttp: boolean): void {
   const found = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  const named = JSON.stringify(String(baseUrl).slice(0, 200));
   if (found === null || !/^https?:$/.test(found.protocol) || found.hostname === '') {
-    const named = JSON.stringify(String(baseUrl).slice(0, 200));
     throw new TypeError(`${named} is no address of a market: ${example} is one`);
   }
-  if (found.username !== '' || found.password !== '' || found.search !== '' || found.hash !== '') {
+  if (found.username + found.password + found.search + found.hash !== '') {
     throw new TypeError('the address of a market has no user, query or fragment');
   }
   if (found.protocol === 'http:' && !allowHttp && !isHere(found.hostname)) {
-    const named = JSON.stringify(baseUrl.slice(0, 200));
     throw new TypeError(`${named} must be https, or http of this machine: a key would be read`);
   }
 }
@@ -32,36 +32,12 @@ export function askedAt(method: string | undefined, url: string): string {
   return `${method ?? 'GET'} ${origin}${pathname}`;
 }
 
-/** By the codes of Node's sockets, of its TLS and of undici. */
-const whys: readonly (readonly [RegExp, (isTls: boolean) => string])[] = [
-  [/^ECONNREFUSED$/, () => 'nothing listens there. Is the market running, and at this port?'],
-  [/^(ENOTFOUND|EAI_AGAIN)$/, () => 'no machine has this name. Is it written as it should be?'],
-  [
-    /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
-    () => 'it speaks no TLS. Does the address begin with http://?',
-  ],
-  [
-    /CERT|SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
-    () =>
-      'its certificate is not trusted for this name. NODE_EXTRA_CA_CERTS names an authority of your own',
-  ],
-  [
-    /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/,
-    (isTls) =>
-      isTls
-        ? 'the connection was closed'
-        : 'the connection was closed, or it speaks no HTTP. Does the address begin with https://?',
-  ],
-  [/TIMEOUT|TIMEDOUT|UNREACH/, () => 'no connection came about'],
-];
-
 /** Why `fetch` failed. Its own error says "fetch failed", and has the reason as its cause. */
 export function whyUnreached(url: string, error: unknown): string {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each.name === 'TimeoutError') return 'nothing came in time';
-    const code = 'code' in each && typeof each.code === 'string' ? each.code : '';
-    const known = code !== '' && whys.find(([form]) => form.test(code));
-    if (known) return `${known[1](url.startsWith('https:'))} (${code})`;
+    const why = whyOf(each, url.startsWith('https:'));
+    if (why !== null) return why;
   }
   return withoutAddresses(error instanceof Error ? error.message : String(error));
 }

@@ -20,7 +20,7 @@ test('the files that hold money are listed with their lines and digests', () => 
     'contracts/escrows/src/*.sol',
     'contracts/solana/src/*.rs',
     'packages/chains/bitcoin/escrow-{script,tree}.ts',
-    'packages/chains/bitcoin/musig.ts',
+    'packages/chains/bitcoin/{musig,unsigned}.ts',
   ];
   const rows = filesOf(...held).map((path) => {
     const text = read(path);

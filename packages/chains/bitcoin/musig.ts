@@ -14,7 +14,6 @@ import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { atOnce, type Steps } from '@parley/core/steps.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
-import { RawTx } from '@scure/btc-signer';
 import { deterministicSign, nonceAggregate, nonceGen, Session } from '@scure/btc-signer/musig2.js';
 import { tagSchnorr } from '@scure/btc-signer/utils.js';
 import type { CosignAnswer, CosignRequest, SpendTogether } from '../interface/cosigning.ts';
@@ -22,6 +21,7 @@ import type { BitcoinNetwork } from './networks.ts';
 import { buildSpend, escrowBytes, paidTo, taprootOf, unsigned } from './plan.ts';
 import type { Assembled } from './signed-psbt.ts';
 import { mostInputs } from './spending.ts';
+import { finished } from './unsigned.ts';
 
 /** Where the asking side keeps secret nonces. */
 export type NonceStore = {
@@ -212,6 +212,5 @@ export async function finish(
   });
   const paid = paidTo(own.terms, own.network, verb, paysTo);
   const { tx } = unsigned(paid, own.network, verb, outputs, feeSats, 'key');
-  const raw = RawTx.encode({ ...RawTx.decode(tx.unsignedTx), segwitFlag: true, witnesses });
-  return { raw: bytesToHex(raw), txid: tx.id };
+  return finished(tx, witnesses);
 }

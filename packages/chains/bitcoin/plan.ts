@@ -1,15 +1,24 @@
 // Terms to escrow and the bytes to sign. PURE: the server builds with it, the SDK verifies with it.
 
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import { formatUnits } from '@parley/core/amounts.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Escrow, EscrowTerms } from '@parley/core/terms.ts';
 import { base64 } from '@scure/base';
-import { p2wsh, SigHash, TaprootControlBlock, Transaction } from '@scure/btc-signer';
+import { p2wsh, SigHash } from '@scure/btc-signer';
 import { type EscrowScript, escrowScript } from './escrow-script.ts';
 import { escrowTree, leafVersion } from './escrow-tree.ts';
 import { parsePublicKey } from './keys.ts';
 import { type BitcoinNetwork, dustSats, parseBitcoinAddress } from './networks.ts';
+import {
+  psbtOf,
+  sighashesOf,
+  taprootSighashesOf,
+  psbtTypes as types,
+  type Unsigned,
+  uint32,
+  unsignedTransaction,
+} from './unsigned.ts';
 
 /** Signals replaceability (BIP 125) and leaves nLockTime in force (BIP 65). */
 export const replaceableSequence = 0xffff_fffd;
@@ -200,18 +209,23 @@ export function buildSpend(
   feeSats: bigint,
   path: Path = 'script',
 ): Spend {
-  const { tx, escrow, paysSats } = unsigned(terms, network, verb, outputs, feeSats, path);
+  const { tx, escrow, paysSats, psbtBase64 } = unsigned(
+    terms,
+    network,
+    verb,
+    outputs,
+    feeSats,
+    path,
+  );
   const { script } = escrow.branches[verb];
-  const amounts = outputs.map(({ amount }) => amount);
-  const scripts = outputs.map(() => escrow.script);
-  const leaf = path === 'script' ? script : undefined;
-  const sighashOf = (amount: bigint, at: number) =>
+  const spent = spentOf(escrow, outputs);
+  const sighashOf =
     escrow.taproot === null
-      ? tx.preimageWitnessV0(at, script, SigHash.ALL, amount)
-      : tx.preimageWitnessV1(at, scripts, SigHash.DEFAULT, amounts, undefined, leaf);
+      ? sighashesOf(tx, spent, script)
+      : taprootSighashesOf(tx, spent, path === 'script' ? script : null);
   return {
-    psbtBase64: base64.encode(tx.toPSBT(0)),
-    sighashHexes: amounts.map((amount, at) => bytesToHex(sighashOf(amount, at))),
+    psbtBase64: psbtBase64(),
+    sighashHexes: outputs.map((_, at) => bytesToHex(sighashOf(at))),
     feeSats,
     vsize: vsizeOf(terms, network, verb, outputs.length, path),
     paysSats,
@@ -219,7 +233,11 @@ export function buildSpend(
 }
 
 export function spendPsbt(...about: Parameters<typeof buildSpend>): string {
-  return base64.encode(unsigned(...about).tx.toPSBT(0));
+  return unsigned(...about).psbtBase64();
+}
+
+function spentOf({ script }: EscrowBytes, outputs: readonly EscrowOutput[]) {
+  return { script, amounts: outputs.map(({ amount }) => amount) };
 }
 
 export function unsigned(
@@ -229,7 +247,12 @@ export function unsigned(
   outputs: readonly EscrowOutput[],
   feeSats: bigint,
   path: Path = 'script',
-): { readonly tx: Transaction; readonly escrow: EscrowBytes; readonly paysSats: bigint } {
+): {
+  readonly tx: Unsigned;
+  readonly escrow: EscrowBytes;
+  readonly paysSats: bigint;
+  readonly psbtBase64: () => string;
+} {
   const escrow = escrowBytes(terms, network);
   if (path === 'key') taprootOf(escrow);
   const to = destination(terms, network, verb);
@@ -244,22 +267,12 @@ export function unsigned(
     );
   }
   const lockTime = verb === 'refund' && path === 'script' ? terms.timelock : 0;
-  // Its check that script, keys and leaf belong together, four multiplications of a curve an input,
-  // is of values that are made of each other here.
-  const own = { allowUnknownInputs: true, disableScriptCheck: true };
-  const tx = new Transaction({ version: 2, lockTime, ...own });
-  const how = howSpent(escrow, verb, path);
-  for (const { txid, vout, amount } of outputs) {
-    tx.addInput({
-      txid: hexToBytes(txid),
-      index: vout,
-      sequence: path === 'key' ? keySequences[verb] : replaceableSequence,
-      witnessUtxo: { script: escrow.script, amount },
-      ...how,
-    });
-  }
-  tx.addOutput({ script: to.script, amount: paysSats });
-  return { tx, escrow, paysSats };
+  const sequence = path === 'key' ? keySequences[verb] : replaceableSequence;
+  const paid = { script: to.script, amount: paysSats };
+  const tx = unsignedTransaction({ outputs, sequence, lockTime, to: paid });
+  const psbtBase64 = () =>
+    base64.encode(psbtOf(tx, spentOf(escrow, outputs), howSpent(escrow, verb, path)));
+  return { tx, escrow, paysSats, psbtBase64 };
 }
 
 /** Throws `bad_field` on an escrow of P2WSH. */
@@ -269,14 +282,21 @@ export function taprootOf({ address, taproot }: EscrowBytes): Taproot {
   throw new ParleyError('bad_field', sentence, { escrow: address });
 }
 
-/** The fields of a PSBT by which a wallet knows what it signs (BIP 174, BIP 371). */
+/** The fields of a PSBT by which a wallet knows what it signs (BIP 174, BIP 371), by their keys. */
 function howSpent({ taproot, branches }: EscrowBytes, verb: Verb, path: Path) {
   const { script, ends } = branches[verb];
-  if (taproot === null) return { witnessScript: script, sighashType: SigHash.ALL };
-  const { internalKey: tapInternalKey, root: tapMerkleRoot } = taproot;
-  const tree = { tapInternalKey, tapMerkleRoot };
+  if (taproot === null) {
+    return [
+      [types.sighashType, uint32(SigHash.ALL)],
+      [types.witnessScript, script],
+    ] as const;
+  }
+  const tree = [
+    [types.tapInternalKey, taproot.internalKey],
+    [types.tapMerkleRoot, taproot.root],
+  ] as const;
   if (path === 'key') return tree;
-  const control = TaprootControlBlock.decode(ends[1] ?? new Uint8Array());
+  const control = bytesToHex(ends[1] ?? new Uint8Array());
   const leaf = concatBytes(script, Uint8Array.of(leafVersion));
-  return { ...tree, tapLeafScript: [[control, leaf] as [typeof control, Uint8Array]] };
+  return [[`${types.tapLeaf}${control}`, leaf], ...tree] as const;
 }

@@ -1,13 +1,8 @@
-// The bytes of a PSBT (BIP 174, BIP 371), read within bounds, its sighashes, and the transaction with
-// its witnesses. PURE.
+// The bytes of a PSBT (BIP 174, BIP 371), read within bounds. PURE.
 
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '@parley/core/errors.ts';
 import { base64 } from '@scure/base';
-import { SigHash } from '@scure/btc-signer';
-import { tapLeafHash } from '@scure/btc-signer/payment.js';
-import { sha256x2, tagSchnorr } from '@scure/btc-signer/utils.js';
 import { leafVersion } from './escrow-tree.ts';
 import {
   compactSize,
@@ -19,6 +14,7 @@ import {
   take,
 } from './raw-transaction.ts';
 import { mostInputs } from './spending.ts';
+import { psbtMagic as magic, psbtTypes as types, type Unsigned } from './unsigned.ts';
 
 /** Ten times a spend of `mostInputs`, before wallets add theirs. */
 const maxPsbtCharacters = 400_000;
@@ -27,13 +23,9 @@ const mostOutputs = 10;
 /** In one map: a template has three, and a wallet adds its own key's path, twice at the most. */
 const mostEntries = 16;
 
-const magic = '70736274ff';
-const types = { unsignedTx: '00', witnessUtxo: '01', sighashType: '03', witnessScript: '05' };
 /** Before a public key; of Taproot before an x-only key and the hash of a leaf (BIP 371). */
 const partialSig = '02';
 const tapScriptSig = '14';
-/** Before a control block. */
-const tapLeaf = '15';
 
 export function bad(sentence: string, cause?: unknown): ParleyError {
   return new ParleyError('bad_transaction', sentence, {}, cause === undefined ? {} : { cause });
@@ -41,13 +33,9 @@ export function bad(sentence: string, cause?: unknown): ParleyError {
 
 type PsbtOutput = { readonly script: Uint8Array; readonly amount: bigint };
 
-export type Unsigned = {
-  readonly bytes: Uint8Array;
+export type ReadUnsigned = Unsigned & {
   readonly lockTime: number;
-  /** 36 bytes of outpoint, an empty script, a sequence. */
-  readonly inputs: readonly Uint8Array[];
   readonly outputs: readonly PsbtOutput[];
-  readonly outputBytes: Uint8Array;
 };
 
 export type PsbtInputMap = {
@@ -61,7 +49,7 @@ export type PsbtInputMap = {
 };
 
 export type Psbt = {
-  readonly tx: Unsigned;
+  readonly tx: ReadUnsigned;
   readonly maps: readonly PsbtInputMap[];
 };
 
@@ -113,7 +101,7 @@ function readMap(from: Reader, whose: string): ReadonlyMap<string, Uint8Array> {
   }
 }
 
-function readUnsigned(bytes: Uint8Array): Unsigned {
+function readUnsigned(bytes: Uint8Array): ReadUnsigned {
   const from = reader(bytes);
   take(from, 4);
   const inputCount = compactSize(from);
@@ -134,12 +122,12 @@ function readUnsigned(bytes: Uint8Array): Unsigned {
   }
   const outputs = Array.from({ length: outputCount }, () => readOutput(from));
   const outputBytes = bytes.subarray(start, from.at);
-  const lockTime = uint32(take(from, 4));
+  const lockTime = uint32At(take(from, 4));
   if (from.at !== bytes.length) throw new Error('bytes follow after its transaction');
   return { bytes, lockTime, inputs, outputs, outputBytes };
 }
 
-function uint32(bytes: Uint8Array): number {
+function uint32At(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
 }
 
@@ -155,13 +143,13 @@ function inputMap(entries: ReadonlyMap<string, Uint8Array>): PsbtInputMap {
     if (key.length === 68 && key.startsWith(partialSig)) partial.set(key.slice(2), value);
     if (key.length === 130 && key.startsWith(tapScriptSig)) partial.set(key.slice(2, 66), value);
   }
-  const sighashType = sighash === null ? null : uint32(sighash);
+  const sighashType = sighash === null ? null : uint32At(sighash);
   const witnessScript = entries.get(types.witnessScript) ?? null;
   return { witnessUtxo, witnessScript, leaf: leafOf(entries), sighashType, partial };
 }
 
 function leafOf(entries: ReadonlyMap<string, Uint8Array>): PsbtInputMap['leaf'] {
-  const [first, ...others] = [...entries].filter(([key]) => key.startsWith(tapLeaf));
+  const [first, ...others] = [...entries].filter(([key]) => key.startsWith(types.tapLeaf));
   if (first === undefined) return null;
   if (others.length > 0) throw new Refused('an input of the PSBT has several leaves: which one?');
   const [key, value] = first;
@@ -172,85 +160,5 @@ function leafOf(entries: ReadonlyMap<string, Uint8Array>): PsbtInputMap['leaf'] 
 /** `txid`, `vout` and sequence of an input as it is written. */
 export function inputOf(input: Uint8Array) {
   const txid = idHex(input.subarray(0, 32));
-  return { txid, vout: uint32(input.subarray(32)), sequence: uint32(input.subarray(37)) };
-}
-
-function uint64(value: bigint): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, value, true);
-  return bytes;
-}
-
-/** An escrow's payments that are spent together: `script` is that of their outputs. */
-export type Spent = { readonly script: Uint8Array; readonly amounts: readonly bigint[] };
-
-/**
- * The hash of each input by its place, of the whole transaction (BIP 143, SIGHASH_ALL). The common
- * part of all inputs is hashed once.
- */
-export function sighashesOf(
-  { bytes, inputs, outputBytes }: Unsigned,
-  { amounts }: Spent,
-  witnessScript: Uint8Array,
-): (at: number) => Uint8Array {
-  const prevouts = sha256x2(...inputs.map((each) => each.subarray(0, 36)));
-  const sequences = sha256x2(...inputs.map((each) => each.subarray(37)));
-  // There are less than 253 of them: their count is one byte.
-  const paid = sha256x2(outputBytes.subarray(1));
-  const all = Uint8Array.of(SigHash.ALL, 0, 0, 0);
-  return (at) => {
-    const input = inputs[at] ?? new Uint8Array();
-    const head = [bytes.subarray(0, 4), prevouts, sequences, input.subarray(0, 36)];
-    // A script of an escrow has less than 253 bytes.
-    const script = [Uint8Array.of(witnessScript.length), witnessScript];
-    const spent = [...script, uint64(amounts[at] ?? 0n), input.subarray(37)];
-    return sha256x2(...head, ...spent, paid, bytes.subarray(-4), all);
-  };
-}
-
-/** The same of a leaf (BIP 341 and 342, SIGHASH_DEFAULT). */
-export function leafSighashesOf(
-  { bytes, inputs, outputBytes }: Unsigned,
-  { script, amounts }: Spent,
-  leaf: Uint8Array,
-): (at: number) => Uint8Array {
-  const hashed = (parts: readonly Uint8Array[]) => sha256(concatBytes(...parts));
-  const sized = concatBytes(Uint8Array.of(script.length), script);
-  const common = [
-    // The epoch, then SIGHASH_DEFAULT.
-    Uint8Array.of(0, SigHash.DEFAULT),
-    bytes.subarray(0, 4),
-    bytes.subarray(-4),
-    hashed(inputs.map((each) => each.subarray(0, 36))),
-    hashed(amounts.map(uint64)),
-    hashed(inputs.map(() => sized)),
-    hashed(inputs.map((each) => each.subarray(37))),
-    sha256(outputBytes.subarray(1)),
-    // A leaf is spent, and there is no annex.
-    Uint8Array.of(2),
-  ];
-  // No code separator comes before the signature's check.
-  const ofLeaf = [tapLeafHash(leaf), Uint8Array.of(0, 0xff, 0xff, 0xff, 0xff)];
-  return (at) => tagSchnorr('TapSighash', ...common, Uint8Array.of(at, 0, 0, 0), ...ofLeaf);
-}
-
-/** With its witnesses: the transaction in hex, and its id. */
-export function finished(
-  { bytes, inputs, outputBytes }: Unsigned,
-  witnesses: readonly (readonly Uint8Array[])[],
-): { readonly raw: string; readonly txid: string } {
-  const items = witnesses.flatMap((witness) => [
-    Uint8Array.of(witness.length),
-    // An item is a signature, a secret, a branch or the script: less than 253 bytes each.
-    ...witness.flatMap((item) => [Uint8Array.of(item.length), item]),
-  ]);
-  const raw = concatBytes(
-    bytes.subarray(0, 4),
-    Uint8Array.of(0, 1, inputs.length),
-    ...inputs,
-    outputBytes,
-    ...items,
-    bytes.subarray(-4),
-  );
-  return { raw: bytesToHex(raw), txid: idHex(sha256x2(bytes)) };
+  return { txid, vout: uint32At(input.subarray(32)), sequence: uint32At(input.subarray(37)) };
 }

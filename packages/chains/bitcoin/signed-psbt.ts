@@ -16,16 +16,8 @@ import { readLeaf, scriptOfLeaf } from './escrow-tree.ts';
 import { type FeeBounds, leastFee, mostFee } from './fees.ts';
 import { type BitcoinNetwork, paidAddress } from './networks.ts';
 import { buildSpend, type EscrowOutput, type Verb, vsizeOf } from './plan.ts';
-import {
-  bad,
-  decodePsbt,
-  finished,
-  inputOf,
-  leafSighashesOf,
-  type Psbt,
-  type PsbtInputMap,
-  sighashesOf,
-} from './psbt.ts';
+import { bad, decodePsbt, inputOf, type Psbt, type PsbtInputMap } from './psbt.ts';
+import { finished, sighashesOf, taprootSighashesOf } from './unsigned.ts';
 
 /** The conditions of an escrow's output that an input spends; the leaf of a tree has one of them. */
 type Lock = {
@@ -71,7 +63,7 @@ export function readPsbt(psbtBase64: string): ReadPsbt {
   const sighashOf =
     leaf === null
       ? sighashesOf(tx, { script, amounts }, ends[0] ?? new Uint8Array())
-      : leafSighashesOf(tx, { script, amounts }, leaf);
+      : taprootSighashesOf(tx, { script, amounts }, leaf);
   const inputs = spent.map((each, at) => ({ ...each, sighash: sighashOf(at) }));
   const { outputs } = tx;
   const paid = outputs.reduce((sum, { amount }) => sum + amount, 0n);

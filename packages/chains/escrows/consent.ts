@@ -2,7 +2,7 @@
 // takes (EIP-1271). Pure.
 
 import { ParleyError } from '@parley/core/errors.ts';
-import { type Hex, serializeSignature } from 'viem';
+import type { Hex } from 'viem';
 import type { TypedData } from '../interface/material.ts';
 import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
 import { parseSignature, signerOf } from './typed-data.ts';
@@ -39,5 +39,5 @@ function keyOf(text: TypedData, bytes: Hex): string | null {
 
 function serialized(bytes: Hex): Hex {
   const { v, r, s } = parseSignature(bytes);
-  return serializeSignature({ v: BigInt(v), r, s });
+  return `${r}${s.slice(2)}${v.toString(16)}` as Hex;
 }

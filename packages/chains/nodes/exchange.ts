@@ -107,10 +107,9 @@ export function passes(error: unknown): boolean {
 }
 
 const ofAnAccount: ReadonlySet<number> = new Set([401, 402, 407]);
-const turningAway: ReadonlySet<number> = new Set([...ofAnAccount, 403, 429]);
 
 export function turnsAway(status: number): boolean {
-  return turningAway.has(status);
+  return ofAnAccount.has(status) || status === 403 || status === 429;
 }
 
 /** A browser's failure, which says no more than that there is nothing that the page may read. */
@@ -160,7 +159,7 @@ export function bodyOf(mostBytes: number) {
   };
 }
 
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true });
 
 export function textOf({ body }: Pick<NodeReply, 'body'>): string {
   return utf8.decode(body);

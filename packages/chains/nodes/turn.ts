@@ -1,20 +1,19 @@
 // Waiting, with what every runtime has: for a time, and for the next turn of the event loop.
 
-import { withResolvers } from '@parley/core/engines.ts';
-
 /** Rejects with the signal's reason when it ends first. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
-  const { promise, resolve, reject } = withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const end = () => reject(signal?.reason);
-  signal?.addEventListener('abort', end, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', end);
-  }
+  await new Promise<void>((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** Calls when all that goes on without an answer has gone on. */

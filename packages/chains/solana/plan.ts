@@ -6,6 +6,7 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/
 import pinned from '@parley/contracts/solana/deployment.json' with { type: 'json' };
 import { ParleyError } from '@parley/core/errors.ts';
 import type { Secret } from '@parley/core/hashlock.ts';
+import { type Contract, digestHead } from '@parley/core/rules.ts';
 import type { Escrow, EscrowTerms } from '@parley/core/terms.ts';
 import { base64 } from '@scure/base';
 import type { SolanaMaterial } from '../interface/material.ts';
@@ -42,6 +43,11 @@ export const solanaDeployment: SolanaDeployment = {
   program: pinned.program,
   sha256: pinned.sha256,
 };
+
+/** The program that holds the escrows of a cluster, as the rules of a swap name it. */
+export function solanaContract({ program, sha256: digest }: SolanaDeployment): Contract {
+  return { address: program, version: digestHead(digest) };
+}
 
 const mostLamports = 2n ** 64n - 1n;
 const vaultSeed = utf8ToBytes('vault/v1');
