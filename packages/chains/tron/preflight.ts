@@ -37,15 +37,17 @@ export async function preflight(
   if (!(await existing)) {
     throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
   }
+  // All trials leave at once; errors come in this order.
+  const paying = receivers.map(({ address: to }) => {
+    return { to, refused: begun(refusalOf(watch, terms, { holding, to }, signal)) };
+  });
   await funding;
-  const from = await holding;
-  if (from === null) {
+  if ((await holding) === null) {
     once(watch, 'preflight_without_balance', { chain: watch.chain, token });
     return;
   }
-  for (const { address: to } of receivers) {
-    const call = await paymentTo(watch, terms, from, to, signal);
-    const reason = call === null ? null : reasonOf(await trialOf(watch, call, signal));
+  for (const { to, refused } of paying) {
+    const reason = await refused;
     if (reason !== null) throw wouldFail(terms, native, 'payout', to, reason);
   }
 }
@@ -65,6 +67,18 @@ export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal):
   for (const each of called) void begun(isContract(http, each, signal));
   if (token === null) return;
   void begun(allowanceOf(http, token, refund.address, contract, signal));
+}
+
+/** Null: a payment by the holder arrives, or nobody holds as much. */
+async function refusalOf(
+  watch: Watch,
+  terms: EscrowTerms,
+  { holding, to }: { readonly holding: Promise<string | null>; readonly to: string },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const from = await holding;
+  const call = from === null ? null : await paymentTo(watch, terms, from, to, signal);
+  return call === null ? null : reasonOf(await trialOf(watch, call, signal));
 }
 
 async function paymentTo(
@@ -100,8 +114,8 @@ async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
     token === null || calls.length === 1
       ? calls
       : [...calls.slice(0, 1), transferCall(token, funder, deployment.contract, amount)];
-  for (const call of trials) {
-    const reason = reasonOf(await trialOf(watch, call, signal));
+  for (const trial of trials.map((call) => begun(trialOf(watch, call, signal)))) {
+    const reason = reasonOf(await trial);
     if (reason !== null) throw wouldFail(terms, native, 'funding', null, reason);
   }
 }
