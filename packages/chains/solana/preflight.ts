@@ -73,8 +73,9 @@ export async function preflight(
       : checkHoldings(watch, terms, about, signal),
   );
   const now = watch.now();
+  const tryIn = (setting: Setting) => tryBoth(watch, terms, { about, ...setting }, signal);
   const early = (terms.token === null ? [null] : tokenPrograms).map((program) => {
-    return { program, tried: tryBoth(watch, terms, about, { program, clock: now }, signal) };
+    return tryIn({ program, clock: now });
   });
   await worth;
   const { program, hasFunds } = await checking;
@@ -85,7 +86,7 @@ export async function preflight(
   const shown = { program, clock: await clock };
   const isNear = Math.abs(shown.clock - now) <= mostAheadSeconds;
   const foreseen = isNear ? early.find((each) => each.program === program) : undefined;
-  const { tried } = foreseen ?? { tried: tryBoth(watch, terms, about, shown, signal) };
+  const tried = foreseen ?? tryIn(shown);
   for (const what of ['funding', 'payout'] as const) {
     const trial = await tried[what];
     if (trial !== null) throw wouldFail(terms, native, what, null, reasonOf(watch, trial));
@@ -100,19 +101,18 @@ const mostAheadSeconds = 3_600;
 function tryBoth(
   watch: Watch,
   terms: EscrowTerms,
-  about: About,
-  setting: Setting,
+  { about, program, clock }: Setting & { readonly about: About },
   signal: AbortSignal,
 ) {
+  const { rpc, deployment } = watch;
   const fund = async () => {
-    const circumstances = simulated(setting.program);
-    const wanted = { verb: 'fund' } as const;
-    const funding = solanaTransaction(terms, watch.deployment, wanted, circumstances);
-    return simulate(watch.rpc, funding, signal);
+    const funding = solanaTransaction(terms, deployment, { verb: 'fund' }, simulated(program));
+    return simulate(rpc, funding, signal);
   };
   return {
+    program,
     funding: about === 'funding' ? begun(fund()) : null,
-    payout: begun(tryFundAndClaim(watch, terms, setting, signal)),
+    payout: begun(tryFundAndClaim(watch, terms, { program, clock }, signal)),
   };
 }
 

@@ -9,7 +9,7 @@ import { wouldFail } from '../kit/would-fail.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
 import { heldBy, holderOf, reasonOf, transferCall, trialOf } from './energy.ts';
-import { deploymentOf, fundCalls, mustBeGood, type TronCall } from './plan.ts';
+import { deploymentOf, fundCalls, mustBeGood } from './plan.ts';
 import { allowanceOf, atMoment, isContract, lanesOf, sunOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
@@ -77,20 +77,12 @@ async function refusalOf(
   signal: AbortSignal,
 ): Promise<string | null> {
   const from = await holding;
-  const call = from === null ? null : await paymentTo(watch, terms, from, to, signal);
-  return call === null ? null : reasonOf(await trialOf(watch, call, signal));
-}
-
-async function paymentTo(
-  watch: Watch,
-  { token, amount }: EscrowTerms,
-  from: string,
-  to: string,
-  signal: AbortSignal,
-): Promise<TronCall | null> {
-  if (token !== null) return transferCall(token, from, to, amount);
-  const takesCode = await isContract(watch.http, to, signal);
-  return takesCode ? { from, to, data: '', value: amount } : null;
+  const { token, amount } = terms;
+  // Coins arrive at whatever is no contract.
+  if (from === null || (token === null && !(await isContract(watch.http, to, signal)))) return null;
+  const call =
+    token === null ? { from, to, data: '', value: amount } : transferCall(token, from, to, amount);
+  return reasonOf(await trialOf(watch, call, signal));
 }
 
 async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {

@@ -113,11 +113,11 @@ export async function look(
     const isLast = tries === mostTries;
     const seen = moment.seen('head');
     const head: Head = seen ?? (await headBlock(watch.http, 'head', signal));
-    const isTold = seen !== null || escrows.length === 0;
-    const stands = isTold || (before !== null && isSame(before, head));
+    const mayHaveMoved = seen === null && escrows.length > 0;
+    const hasMoved = mayHaveMoved && (before === null || !isSame(before, head));
     before = head;
     // A node that is slower than the chain is better than none.
-    if (!stands && !isLast) continue;
+    if (hasMoved && !isLast) continue;
     const limits = { isLast, patience, signal };
     const solid = moment.seen('solid') ?? (await headBlock(moment, 'solid', signal));
     const at = { head, solid: solid.number };
