@@ -64,7 +64,7 @@ const limits: Readonly<Record<Name, { readonly leg: number; readonly day: number
   Bitcoin: { leg: 92, day: 42_000 },
   Ethereum: { leg: 475, day: 73_000 },
   Base: { leg: 525, day: 135_000 },
-  TRON: { leg: 231, day: 106_000 },
+  TRON: { leg: 193, day: 106_000 },
   Solana: { leg: 165, day: 89_000 },
 };
 

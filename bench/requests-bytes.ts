@@ -96,8 +96,11 @@ export function manySigners(): string {
   return base64.encode(concatBytes(Uint8Array.of(12), ...signatures, message));
 }
 
-/** Bodies for every route: as many names, and as many lists, as fit. */
+/** Bodies for every route: as many names, and as many lists, as fit, and as many as are parsed. */
 export const anyBody = {
+  'a body of 990 long names': Object.fromEntries(
+    Array.from({ length: 990 }, (_, at) => [`${at}`.padEnd(60, 'k'), 0]),
+  ),
   'a body of 6 000 names': Object.fromEntries(
     Array.from({ length: 6_000 }, (_, at) => [`k${at}`, 0]),
   ),

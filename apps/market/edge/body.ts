@@ -1,6 +1,6 @@
-// Reads a JSON body. A body that is not JSON, nests too deeply, holds a NUL (which PostgreSQL
-// cannot store) or was not read at all becomes a `Malformed` value, not an exception: the refusal
-// belongs to the operation, which stores it under its Idempotency-Key like any other.
+// Reads a JSON body. A body that is not JSON, nests too deeply, holds too many values or a NUL
+// (which PostgreSQL cannot store) or was not read at all becomes a `Malformed` value, not an
+// exception: the refusal belongs to the operation, which stores it under its Idempotency-Key.
 
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -8,7 +8,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** A larger body of a request is refused with 413. */
 export const bodyLimitBytes = 65_536;
 const deepest = 64;
+/** The largest body that an operation takes, of a cosigning, has 362. */
+const mostValues = 1_000;
 const quote = 0x22;
+const comma = 0x2c;
 const opening = 0x7b;
 const closing = 0x7d;
 
@@ -51,6 +54,8 @@ export function tooLarge(): Malformed {
 export function parseBody(raw: string, what = 'the body'): unknown {
   if (raw === '') return undefined;
   const malformed = (sentence: string) => new Malformed('malformed_json', sentence, raw);
+  const fault = faultOf(raw);
+  if (fault !== null) return malformed(`${what} ${fault}`);
   let value: unknown;
   try {
     value = JSON.parse(raw);
@@ -59,7 +64,6 @@ export function parseBody(raw: string, what = 'the body'): unknown {
     const mark = raw.startsWith('\ufeff') ? ': it begins with a byte order mark' : '';
     return malformed(`${what} is not valid JSON${mark}`);
   }
-  if (tooDeep(raw)) return malformed(`${what} nests deeper than ${deepest} levels`);
   if (raw.includes('\\u0000') && hasNul(value)) {
     return malformed(`${what} holds the character U+0000`);
   }
@@ -88,26 +92,34 @@ function canonical(value: unknown): string {
   return `{${parts.join(',')}}`;
 }
 
-/** By its text, where strings are passed over: to walk 20 000 lists takes two milliseconds. */
-function tooDeep(json: string): boolean {
+/**
+ * By its text, before any value is made of it: a body of 6 000 names takes 12 ms to parse, hash and
+ * check. Strings are passed over.
+ */
+function faultOf(json: string): string | null {
   let depth = 0;
+  let values = 1;
   for (let at = 0; at < json.length; at += 1) {
     const mark = json.charCodeAt(at);
     if (mark === quote) at = endOfString(json, at);
+    else if (mark === comma) values += 1;
     // A bracket and a brace differ in one bit.
-    else if ((mark | 0x20) === opening) depth += 1;
-    else if ((mark | 0x20) === closing) depth -= 1;
-    if (depth > deepest) return true;
+    else if ((mark | 0x20) === opening) {
+      depth += 1;
+      values += 1;
+    } else if ((mark | 0x20) === closing) depth -= 1;
+    if (depth > deepest) return `nests deeper than ${deepest} levels`;
   }
-  return false;
+  return values > mostValues ? `holds ${values} values, and may hold ${mostValues}` : null;
 }
 
-/** The place of the quote that ends the string which begins here. */
+/** The place of the quote that ends the string which begins here, or the end of the text. */
 function endOfString(json: string, begins: number): number {
   let at = begins;
   let escapes: number;
   do {
     at = json.indexOf('"', at + 1);
+    if (at === -1) return json.length;
     escapes = 0;
     while (json[at - 1 - escapes] === '\\') escapes += 1;
   } while (escapes % 2 === 1);

@@ -27,7 +27,6 @@ import {
 import { parseSecret, type Secret } from '@parley/core/hashlock.ts';
 import { mustGoOn, mustWant, releaseOf } from '@parley/core/release.ts';
 import type { Clocks, Leg, SwapState } from '@parley/core/swap.ts';
-import type { EscrowTerms } from '@parley/core/terms.ts';
 import { type LegName, otherLeg, type Party } from '@parley/core/trade.ts';
 import type { PlannedEscrow } from '@parley/watchtower/port.ts';
 import type { Tx } from '../db/database.ts';
@@ -132,21 +131,29 @@ export async function mayFund(
   { swap, name }: { readonly swap: Swap; readonly name: LegName },
   signal: AbortSignal,
 ): Promise<Fundable> {
+  const about: Record<LegName, About> = { a: 'payout', b: 'payout', [name]: 'funding' };
+  const trial = (of: LegName, { preflight }: Pick<Asks, 'preflight'>) => {
+    const terms = termsOfLeg(swap, of);
+    return terms && begun(within(signal, terms.chain, preflight(terms, about[of], signal)));
+  };
+  /** The trials that ask nothing of a poll leave with it. */
+  const early = (of: LegName) => {
+    const adapter = adapterOf(deps, swap.state.legs[of].chain);
+    return adapter.at === undefined ? trial(of, adapter) : null;
+  };
+  const agreeing = begun(sourcesAgree(deps, swap, signal));
+  const tried = { a: early('a'), b: early('b') };
   const { state, clocks, asks } = await readBothLegs(deps, swap, signal);
   fundGate(state, name, clocks);
   const escrow = planned(swap, name);
-  const trial = (of: LegName, terms: EscrowTerms, about: About) => {
-    const { preflight } = asks[of] ?? adapterOf(deps, terms.chain);
-    return begun(within(signal, terms.chain, preflight(terms, about, signal)));
-  };
-  const own = asks[name] ?? adapterOf(deps, escrow.terms.chain);
-  const agreeing = begun(sourcesAgree(deps, swap, signal));
+  const asksOf = (of: LegName) => asks[of] ?? adapterOf(deps, state.legs[of].chain);
+  const own = asksOf(name);
   const { lanes } = own;
   const ready = begun(mustHaveReadyLane(deps, swap, name, { lanes, agreeing }, signal));
   // Once this leg is funded it is too late for somebody to learn that a payout cannot arrive.
-  const other = termsOfLeg(swap, otherLeg(name));
-  const paying = other && trial(otherLeg(name), other, 'payout');
-  const funding = trial(name, escrow.terms, 'funding');
+  const other = otherLeg(name);
+  const paying = tried[other] ?? trial(other, asksOf(other));
+  const funding = tried[name] ?? trial(name, own);
   await agreeing;
   await ready;
   await paying;

@@ -3,7 +3,7 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
-import type { Heads } from '../interface/reading.ts';
+import type { Heads, Tip } from '../interface/reading.ts';
 import { mustBeAsked } from '../kit/follow.ts';
 import type { EvmMethod } from '../nodes/methods.ts';
 import {
@@ -319,7 +319,9 @@ export function chainIdOf(rpc: Rpc, signal: AbortSignal): Promise<number> {
   return asked(rpc, 'eth_chainId', [], signal, quantity, fewWords);
 }
 
-const looks = new WeakMap<Heads, Rpc>();
+const looks = new WeakMap<Tip, Rpc>();
+
+export const lookedAt = (rpc: Rpc, heads: Tip): Rpc => looks.get(heads) ?? rpc;
 
 /** `rpc` in whose calls the best block is that of the look. The head of one poll is always the
  * same. */

@@ -20,7 +20,7 @@ import { consentOf } from './consent.ts';
 import { costs, shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
-import { atLook, balanceAt, decimalsOf } from './node.ts';
+import { balanceAt, decimalsOf, lookedAt } from './node.ts';
 import {
   contractFor,
   type EvmDeployment,
@@ -77,7 +77,7 @@ export function evmParty(options: EvmAdapterOptions) {
     },
     signing: kit.asked({ separator, permitNonce, trial }),
     readSigned: (signed) => readSigned(watch, signed),
-    at: (heads) => asksOf({ ...watch, rpc: atLook(node, heads) }),
+    at: (heads) => asksOf({ ...watch, rpc: lookedAt(node, heads) }),
     deployment,
     ways: fundWaysOf(watch, kit.opened),
     consent: consentOf(watch, kit.opened),

@@ -8,7 +8,7 @@ import type { Allowance } from './fund-ways.ts';
 import type { Gas } from './gas.ts';
 import type { Lanes } from './lanes.ts';
 import type { Material } from './material.ts';
-import type { Heads, WatchedEscrow } from './reading.ts';
+import type { Tip, WatchedEscrow } from './reading.ts';
 
 export type BuildInput = {
   readonly escrow: WatchedEscrow;
@@ -56,7 +56,7 @@ export type Building = {
   held?(terms: Pick<EscrowTerms, 'token' | 'refund'>, signal: AbortSignal): Promise<BaseUnits>;
 
   /** The questions of gates beside a look, once: EVM of its block, TRON of now. Absent: anew. */
-  at?(heads: Heads): Asks;
+  at?(heads: Tip): Asks;
 
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
 

@@ -26,8 +26,11 @@ export type Heads = {
   readonly clock: UnixSeconds;
 };
 
+/** As a look has it: on TRON the answers about escrows come without a hash. */
+export type Tip = Omit<Heads, 'hash'>;
+
 export type Look = {
-  readonly heads: Heads;
+  readonly heads: Tip;
   /** Those of the escrows that were asked for, in their order. */
   readonly facts: readonly EscrowFacts[];
 };
@@ -76,13 +79,13 @@ export type Reading = {
   look(escrows: readonly WatchedEscrow[], signal: AbortSignal): Promise<Look>;
 
   /** A look at no escrow. */
-  heads(signal: AbortSignal): Promise<Heads>;
+  heads(signal: AbortSignal): Promise<Tip>;
 
   /**
    * The same, and reads the blocks that came, so that no later look has to. Absent where a look
    * reads no blocks.
    */
-  catchUp?(signal: AbortSignal): Promise<Heads>;
+  catchUp?(signal: AbortSignal): Promise<Tip>;
 
   /** A look at one escrow, where no clock matters. */
   readEscrow(escrow: WatchedEscrow, signal: AbortSignal): Promise<EscrowFacts>;

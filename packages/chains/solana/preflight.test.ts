@@ -8,6 +8,7 @@ import {
   holdingBytes,
   mintBytes,
 } from '@parley/contracts/solana/testing/tokens.ts';
+import type { EscrowTerms } from '@parley/core/terms.ts';
 import type { Address } from '@solana/kit';
 import { exchangedIn } from '../testing/nodes.ts';
 import { vaultAddress } from './plan.ts';
@@ -21,6 +22,7 @@ import {
   claim,
   escrowIn,
   fund,
+  HOUR,
   lyingAdapter,
   newWorld,
   refuses,
@@ -225,9 +227,26 @@ test('all that warnings, costs or an amount ask leaves in one exchange, of an op
     assert.equal(await warnings(), 1);
     const costs = await exchangedIn(async () => adapter.costs?.(terms.token, soon()));
     assert.equal(costs.length, 1);
-    const preflight = () => adapter.preflight(terms, 'payout', soon());
-    assert.equal((await exchangedIn(preflight)).length, 2, 'its views, and its trial');
   }
+});
+
+test('the trials leave with what is read, and count where it is as they were made for', async (context) => {
+  const world = await newWorld(context);
+  const { adapter } = world;
+  await adapter.open(soon());
+  const exchanges = async (terms: EscrowTerms) =>
+    (await exchangedIn(() => adapter.preflight(terms, 'funding', soon()))).length;
+  const { terms: inSol } = escrowIn(world);
+  assert.equal(await exchanges(inSol), 1);
+  const { terms } = tokenEscrow(world, world.dollar);
+  assert.equal(await exchanges(terms), 1);
+  // By the wall's time a trial would have no time left.
+  world.time.now -= 2 * HOUR;
+  assert.deepEqual([await exchanges(inSol), await exchanges(terms)], [2, 2]);
+  world.time.now += 2 * HOUR;
+  put(world, world.dollar, token2022Program, mintBytes([]));
+  putHolding(world, terms.refund.address, world.dollar, token2022Program);
+  assert.equal(await exchanges(terms), 1, 'whichever program its mint is of');
 });
 
 test('the sender of a claim is asked for its cost to the lamport, whoever it is', async (context) => {

@@ -53,7 +53,7 @@ export async function look(
       }),
     );
     const height = block.lastValidBlockHeight - blockhashBlocks;
-    return { heads: { height, hash: block.blockhash, clock }, facts };
+    return { heads: { height, clock }, facts };
   }
 }
 

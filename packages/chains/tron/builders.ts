@@ -15,7 +15,7 @@ import { begun } from '../nodes/gathering.ts';
 import { mustBeReleased } from './consent.ts';
 import { leastSun } from './costs.ts';
 import { feeLimitOf, fundEnergy, heldBy, reasonOf, settleEnergy, trialOf } from './energy.ts';
-import { headBlock, pricesOf } from './node.ts';
+import { pricesOf } from './node.ts';
 import {
   batchCall,
   claimCall,
@@ -31,7 +31,7 @@ import {
   tronTransaction,
 } from './plan.ts';
 import { mustAgree, mustAgreeOnHeads, mustStillHold, recordAt } from './read.ts';
-import { allowanceOf, energyPrice, solidBlock } from './views.ts';
+import { allowanceOf, energyPrice, newestBlock, solidBlock } from './views.ts';
 import type { Watch } from './watch.ts';
 
 type Part = { readonly call: TronCall; readonly energy: bigint };
@@ -45,7 +45,7 @@ async function material(
 ): Promise<TronMaterial> {
   const [energySun, head, solid] = await Promise.all([
     energyPrice(http, signal),
-    headBlock(http, 'head', signal),
+    newestBlock(http, signal),
     solidBlock(http, signal),
   ]);
   // A solid block is never taken back: no reorganisation makes the transaction void.

@@ -7,7 +7,7 @@ import { keptStart } from '../kit/follow.ts';
 import { type Failure, inPart } from '../kit/widths.ts';
 import { once, unlessAborted } from '../nodes/sources.ts';
 import { type Http, jsonRpcBody, jsonRpcPath, NotServed, TronRefusal } from './http.ts';
-import type { Block } from './node.ts';
+import type { Head } from './node.ts';
 import { bareAddress, deploymentOf } from './plan.ts';
 import { firstFrom } from './receipts.ts';
 import {
@@ -54,7 +54,7 @@ export async function lookInEvents(
   await unlessAborted(searched.going, signal).catch(() => {});
 }
 
-type About = { readonly sought: Sought; readonly head: Block };
+type About = { readonly sought: Sought; readonly head: Head };
 
 /** The one under way, or the last where it is too soon for another; else one that begins now. */
 function searchOf(watch: Watch, watched: WatchedEscrow, about: About): Searched {
@@ -142,7 +142,7 @@ type Range = { readonly from: number; readonly to: number };
 async function boundsOf(
   watch: Watch,
   { since, terms }: WatchedEscrow,
-  head: Block,
+  head: Head,
   signal: AbortSignal,
 ): Promise<{ readonly first: number; readonly lastFunding: number }> {
   const first = (await firstSince(watch, since, head, signal)) ?? head.number;
@@ -155,7 +155,7 @@ async function boundsOf(
 export async function firstSince(
   watch: Pick<Watch, 'http' | 'starts'>,
   since: number,
-  head: Block,
+  head: Head,
   signal: AbortSignal,
 ): Promise<number | null> {
   const second = since - (since % slackSeconds) - slackSeconds;

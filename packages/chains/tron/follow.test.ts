@@ -5,6 +5,7 @@ import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { stateData } from '../escrows/calls.ts';
 import type { TronAdapter } from './adapter.ts';
 import { changes } from './follow.ts';
+import type { Head } from './node.ts';
 import { claimCall, contractEscrow, fundCalls } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {
@@ -104,21 +105,23 @@ test('a funding in a block that was followed is read again only where another ca
 
 test('a block that was not followed, or followed beside this head or unwatched, is searched', () => {
   const about = [null, new Set<string>(), new Set<string>(), new Set(['it']), new Set<string>()];
-  const blocks = about.map((each, at) => ({ number: at, hash: `${at}`, about: each }));
-  const sought = (number: number, hash: string, parentHash: string, since = 0) => {
-    const known = new Map([['it', { since } as Known]]);
-    return blocksToSearch({ known, blocks }, 'it', 0, { number, hash, parentHash });
+  const headOf = (number: number, more: Partial<Head> = {}): Head => {
+    return { number, parentHash: `${number - 1}`, timestampMs: 3_000 * number, ...more };
   };
-  assert.deepEqual(sought(4, '4', '3'), [3]);
-  assert.deepEqual(sought(4, '4', '3', 1), [1, 3]);
-  assert.deepEqual(sought(5, '5', '4'), [3, 5]);
-  assert.deepEqual(sought(4, 'other', '3'), [3, 4]);
-  assert.deepEqual(sought(4, 'other', 'another'), [1, 2, 3, 4]);
+  const blocks = about.map((each, at) => ({ ...headOf(at), hash: `${at}`, about: each }));
+  const sought = (head: Head, since = 0) => {
+    const known = new Map([['it', { since } as Known]]);
+    return blocksToSearch({ known, blocks }, 'it', 0, head);
+  };
+  assert.deepEqual(sought(headOf(4)), [3]);
+  assert.deepEqual(sought(headOf(4), 1), [1, 3]);
+  assert.deepEqual(sought(headOf(5)), [3, 5]);
+  assert.deepEqual(sought(headOf(4, { timestampMs: 15_000 })), [3, 4]);
+  assert.deepEqual(sought(headOf(4, { parentHash: 'another' })), [1, 2, 3, 4]);
   const unknown = { known: new Map<string, Known>(), blocks };
-  const head = { number: 2, hash: '2', parentHash: '1' };
-  assert.deepEqual(blocksToSearch(unknown, 'it', 0, head), [1, 2]);
+  assert.deepEqual(blocksToSearch(unknown, 'it', 0, headOf(2)), [1, 2]);
   const begun = { ...unknown, known: new Map([['it', { since: 0 } as Known]]) };
-  assert.deepEqual(blocksToSearch(begun, 'it', -1, head), [0]);
+  assert.deepEqual(blocksToSearch(begun, 'it', -1, headOf(2)), [0]);
 });
 
 test('a node that is slow with receipts holds up no read; what it tells late is told then', async () => {
@@ -239,7 +242,8 @@ test('the place of a time is sought anew where another chain came in this one’
   await chain.dev.mine(1);
   await changes(watch, signal());
   assert.equal(watch.starts.get(600), 7);
-  watch.blocks.splice(0, watch.blocks.length, { number: 1, hash: 'of another', about: null });
+  const [first] = watch.blocks.splice(0);
+  if (first !== undefined) watch.blocks.push({ ...first, number: 1, hash: 'of another' });
   await changes(watch, signal());
   assert.equal(watch.starts.size, 0);
 });

@@ -42,7 +42,7 @@ const steps: Steps<Watch, Block, Seen> = {
   recentBlocks,
   passOver: async ({ http }, signal) => http.passOver?.(signal),
   blockAt: ({ http }, number, signal) => blockAt(http, number, signal),
-  past: ({ number, hash }) => ({ number, hash, about: null }),
+  past: ({ txs: _, ...block }) => ({ ...block, about: null }),
   // Another chain may have come in this one's place.
   begun: ({ starts }) => starts.clear(),
   skip: (watch, { to, head }, signal) => {

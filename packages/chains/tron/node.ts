@@ -38,8 +38,17 @@ export type Block = {
   readonly txs: readonly Tx[];
 };
 
+/** A block as the views that were run in it know it: without its hash. */
+export type Head = Pick<Block, 'number' | 'parentHash' | 'timestampMs'>;
+
 export const secondOf = ({ timestampMs }: Pick<Block, 'timestampMs'>) =>
   Math.floor(timestampMs / 1_000);
+
+/** Only one witness may make a block of a height and a second. */
+export function isSame(one: Head, other: Head): boolean {
+  const isOfSecond = one.number === other.number && secondOf(one) === secondOf(other);
+  return isOfSecond && one.parentHash === other.parentHash;
+}
 
 export type Log = {
   readonly address: string;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import snapshot from '@parley/contracts/escrows/energy.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '@parley/core/terms.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { TronMaterial } from '../interface/material.ts';
 import { exchangedIn } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
@@ -101,6 +102,22 @@ test('a preflight asks for all its views in one call, beside its trial', async (
   const terms = termsOf();
   const asked = await exchanged(() => adapter.preflight(terms, 'funding', signal()));
   assert.equal(asked.length, 2);
+});
+
+test('the trials of a funding and of both payments leave at once', async () => {
+  let isOpen = false;
+  let waiting = 0;
+  const slow = await adapterOver(async ({ path, body }, forward) => {
+    const isOfTrial = path === 'wallet/triggerconstantcontract' && body.contract_address;
+    if (!isOpen || !isOfTrial) return forward();
+    waiting += 1;
+    await waitUntil(() => waiting === 4, { mostMs: 5_000 });
+    return forward();
+  });
+  await slow.open(signal());
+  isOpen = true;
+  await slow.preflight(termsOf({ token: chain.token('DevDollar') }), 'funding', signal());
+  assert.equal(waiting, 4, 'an approval, and payments to the contract, the payee and the funder');
 });
 
 /** Over a node that says this of every account and of its resources, and asks no views at once. */

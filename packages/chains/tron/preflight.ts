@@ -9,7 +9,7 @@ import { wouldFail } from '../kit/would-fail.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
 import { heldBy, holderOf, reasonOf, transferCall, trialOf } from './energy.ts';
-import { deploymentOf, fundCalls, mustBeGood, type TronCall } from './plan.ts';
+import { deploymentOf, fundCalls, mustBeGood } from './plan.ts';
 import { allowanceOf, atMoment, isContract, lanesOf, sunOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
@@ -37,15 +37,17 @@ export async function preflight(
   if (!(await existing)) {
     throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
   }
+  // All trials leave at once; errors come in this order.
+  const paying = receivers.map(({ address: to }) => {
+    return { to, refused: begun(refusalOf(watch, terms, { holding, to }, signal)) };
+  });
   await funding;
-  const from = await holding;
-  if (from === null) {
+  if ((await holding) === null) {
     once(watch, 'preflight_without_balance', { chain: watch.chain, token });
     return;
   }
-  for (const { address: to } of receivers) {
-    const call = await paymentTo(watch, terms, from, to, signal);
-    const reason = call === null ? null : reasonOf(await trialOf(watch, call, signal));
+  for (const { to, refused } of paying) {
+    const reason = await refused;
     if (reason !== null) throw wouldFail(terms, native, 'payout', to, reason);
   }
 }
@@ -67,16 +69,20 @@ export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal):
   void begun(allowanceOf(http, token, refund.address, contract, signal));
 }
 
-async function paymentTo(
+/** Null: a payment by the holder arrives, or nobody holds as much. */
+async function refusalOf(
   watch: Watch,
-  { token, amount }: EscrowTerms,
-  from: string,
-  to: string,
+  terms: EscrowTerms,
+  { holding, to }: { readonly holding: Promise<string | null>; readonly to: string },
   signal: AbortSignal,
-): Promise<TronCall | null> {
-  if (token !== null) return transferCall(token, from, to, amount);
-  const takesCode = await isContract(watch.http, to, signal);
-  return takesCode ? { from, to, data: '', value: amount } : null;
+): Promise<string | null> {
+  const from = await holding;
+  const { token, amount } = terms;
+  // Coins arrive at whatever is no contract.
+  if (from === null || (token === null && !(await isContract(watch.http, to, signal)))) return null;
+  const call =
+    token === null ? { from, to, data: '', value: amount } : transferCall(token, from, to, amount);
+  return reasonOf(await trialOf(watch, call, signal));
 }
 
 async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
@@ -100,8 +106,8 @@ async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
     token === null || calls.length === 1
       ? calls
       : [...calls.slice(0, 1), transferCall(token, funder, deployment.contract, amount)];
-  for (const call of trials) {
-    const reason = reasonOf(await trialOf(watch, call, signal));
+  for (const trial of trials.map((call) => begun(trialOf(watch, call, signal)))) {
+    const reason = reasonOf(await trial);
     if (reason !== null) throw wouldFail(terms, native, 'funding', null, reason);
   }
 }

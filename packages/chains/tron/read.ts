@@ -21,11 +21,11 @@ import { begun } from '../nodes/gathering.ts';
 import { once, unlessAborted } from '../nodes/sources.ts';
 import { firstSince, lookInEvents } from './events.ts';
 import type { Http } from './http.ts';
-import { type Block, blockAt, headBlock, secondOf, type View } from './node.ts';
+import { blockAt, type Head, headBlock, isSame, secondOf, type View } from './node.ts';
 import { contractEscrow, deploymentOf } from './plan.ts';
 import { askAhead } from './preflight.ts';
 import { loggedIn, transactionIn } from './receipts.ts';
-import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
+import { momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
 import {
   blocksToSearch,
   type Found,
@@ -89,7 +89,10 @@ function later(one: Record, other: Record): Record {
   return rankOf(other) > rankOf(one) ? other : one;
 }
 
-/** Where a node does not tell a view's block, the newest before and after must be the same. */
+/**
+ * Views tell the block that they were run in, so that it is asked for by itself only where a node
+ * does not tell it: there the newest before and after must be the same.
+ */
 export async function look(
   watch: Watch,
   escrows: readonly WatchedEscrow[],
@@ -97,7 +100,7 @@ export async function look(
 ): Promise<Look> {
   for (const each of escrows) remember(watch, each);
   const patience = AbortSignal.timeout(historyMs);
-  let before: Block | null = null;
+  let before: Head | null = null;
   for (let tries = 1; ; tries += 1) {
     const moment = momentOf(watch.http);
     const together = { ...watch, http: moment };
@@ -106,24 +109,22 @@ export async function look(
     const reading = begun(Promise.all(escrows.map((each) => wordsAt(together, each, signal))));
     const [only] = escrows.length === 1 && moment.isTogether ? escrows : [];
     if (only !== undefined) askAhead(together, only.terms, signal);
-    let head = await headBlock(moment, 'head', signal);
     const words = await reading;
     const isLast = tries === mostTries;
     const seen = moment.seen('head');
-    if (seen === null && escrows.length > 0) head = await headBlock(watch.http, 'head', signal);
-    const isSame =
-      escrows.length === 0 || (seen === null ? before?.hash === head.hash : isOf(seen, head));
+    const head: Head = seen ?? (await headBlock(watch.http, 'head', signal));
+    const mayHaveMoved = seen === null && escrows.length > 0;
+    const hasMoved = mayHaveMoved && (before === null || !isSame(before, head));
     before = head;
     // A node that is slower than the chain is better than none.
-    if (!isSame && !isLast) continue;
+    if (hasMoved && !isLast) continue;
     const limits = { isLast, patience, signal };
     const solid = moment.seen('solid') ?? (await headBlock(moment, 'solid', signal));
     const at = { head, solid: solid.number };
     const facts = await Promise.all(words.map((each) => factsAt(watch, each, at, limits)));
     const known = facts.filter((each) => each !== null);
     if (known.length < facts.length) continue;
-    const { number, hash } = head;
-    const heads = { height: number, hash, clock: secondOf(head) };
+    const heads = { height: head.number, clock: secondOf(head) };
     noteMoment(heads, moment);
     return { heads, facts: known };
   }
@@ -181,7 +182,7 @@ type Patience = {
 };
 
 /** The newest block, and the number of the newest solid one. */
-type Blocks = { readonly head: Block; readonly solid: number };
+type Blocks = { readonly head: Head; readonly solid: number };
 
 /** null: a block may have been taken back between two questions. */
 async function factsAt(
@@ -225,7 +226,8 @@ async function isGone(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (blocksToSearch(watch, address, solid, head).length === 0) return false;
-  return (await blockAt(watch.http, head.number, signal))?.hash !== head.hash;
+  const there = await blockAt(watch.http, head.number, signal);
+  return there === null || !isSame(there, head);
 }
 
 /** As it was before what waits for a block. */
@@ -292,7 +294,8 @@ function searchFor(watch: Watch, wanted: Wanted): Promise<Found | null> {
   const { watched, verb, isSolid, head, solid } = wanted;
   const { searches, closed } = watch;
   // A solid transaction stays where it is; others are searched anew for another head.
-  const key = `${watched.address} ${verb} ${isSolid || `${solid} ${head.hash}`}`;
+  const at = [solid, head.number, secondOf(head), head.parentHash];
+  const key = `${watched.address} ${verb} ${isSolid || at}`;
   const going = searches.get(key);
   if (going !== undefined) return going;
   const until = AbortSignal.any([closed.signal, AbortSignal.timeout(searchMs)]);
@@ -351,7 +354,7 @@ async function found(
 async function searchDown(
   watch: Watch,
   watched: WatchedEscrow,
-  head: Block,
+  head: Head,
   inBlock: (block: number) => Promise<Found | null>,
 ): Promise<void> {
   const { address: escrow, since } = watched;
@@ -421,7 +424,7 @@ function factsOf(
 }
 
 /** A claim that the lane has forgotten: its secret may be in the blocks alone. */
-async function searchEnded(watch: Watch, watched: WatchedEscrow, solid: Block): Promise<void> {
+async function searchEnded(watch: Watch, watched: WatchedEscrow, solid: Head): Promise<void> {
   const { address: escrow } = watched;
   const inBlock = async (block: number): Promise<Found | null> => {
     const until = watch.closed.signal;
@@ -481,7 +484,7 @@ async function endedFacts(
   return isKnown ? facts : { ...facts, outcome: 'unknown' };
 }
 
-type Ended = { readonly verb: Verb; readonly head: Block; readonly solid: Block };
+type Ended = { readonly verb: Verb; readonly head: Head; readonly solid: Head };
 
 /** By a log that was followed, where it is still in its block: that may have been taken back. */
 async function loggedSighting(
@@ -507,7 +510,7 @@ function noteDepth(
   watch: Watch,
   { address }: WatchedEscrow,
   { funded, claimed, refunded }: EscrowFacts,
-  head: Block,
+  head: Head,
 ): void {
   const shallow = claimed ?? refunded ?? funded;
   if (shallow === null || shallow.deep) return;

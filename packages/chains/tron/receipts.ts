@@ -169,15 +169,17 @@ const slotSeconds = 3;
 /** Guesses by the slots; then the rest is halved. */
 const mostGuesses = 8;
 
+type Timed = Pick<Block, 'number' | 'timestampMs'>;
+
 export async function firstFrom(
   watch: Pick<Watch, 'http'>,
   second: number,
-  head: Block,
+  head: Timed,
   signal: AbortSignal,
-): Promise<Block | null> {
+): Promise<Timed | null> {
   if (secondOf(head) < second) return null;
   let high = head;
-  let low: Pick<Block, 'number' | 'timestampMs'> | null = null;
+  let low: Timed | null = null;
   for (let guesses = 0; high.number - (low?.number ?? -1) > 1; guesses += 1) {
     const number = guess(low, high, { second, byHalves: guesses >= mostGuesses });
     const block = await blockAt(watch.http, number, signal);
@@ -189,8 +191,8 @@ export async function firstFrom(
 }
 
 function guess(
-  low: Pick<Block, 'number' | 'timestampMs'> | null,
-  high: Block,
+  low: Timed | null,
+  high: Timed,
   { second, byHalves }: { readonly second: number; readonly byHalves: boolean },
 ): number {
   const least = (low?.number ?? -1) + 1;

@@ -5,7 +5,7 @@ import { runs } from '@parley/verify/test/support/runs.ts';
 import fc from 'fast-check';
 import { firstSince } from './events.ts';
 import { type Http, httpClient } from './http.ts';
-import { type Block, headBlock, pricesOf } from './node.ts';
+import { type Block, headBlock, isSame, pricesOf } from './node.ts';
 import { firstFrom } from './receipts.ts';
 import { deploy, funder, newcomer, newLeg } from './testing/chain.ts';
 import { tronWorld } from './testing/world.ts';
@@ -13,7 +13,6 @@ import {
   allowanceOf,
   energyPrice,
   isContract,
-  isOf,
   type Moment,
   momentOf,
   solidBlock,
@@ -78,9 +77,9 @@ test('views of one moment go in one call, say what each says alone, and none spo
   assert.deepEqual(together.slice(1, 3), ['refused', [42n]]);
   const seen = moment.seen('head');
   const head = await headBlock(http, 'head', signal());
-  assert.ok(seen !== null && isOf(seen, head));
-  assert.equal(isOf({ ...seen, second: seen.second + 1 }, head), false);
-  assert.equal(isOf({ ...seen, parentHash: head.hash }, head), false);
+  assert.ok(seen !== null && isSame(seen, head));
+  assert.equal(isSame({ ...seen, timestampMs: seen.timestampMs + 1_000 }, head), false);
+  assert.equal(isSame({ ...seen, parentHash: head.hash }, head), false);
   asked.splice(0);
   assert.deepEqual(together, await all(http));
   asked.splice(0);
@@ -138,7 +137,14 @@ test('beside a look nothing is asked again that the look has asked, nor twice wh
   const of = { contract: chain.deployment.contract, owner: funder.address };
   const { escrow } = newLeg(chain, { token: chain.token('DevDollar') });
   const lanes = [escrow.terms.lane?.number ?? ''];
-  const { heads } = await adapter.look([escrow], signal());
+  await adapter.heads(signal());
+  const looking = adapter.look([escrow], signal());
+  assert.equal(
+    await asked(looking),
+    2,
+    'the views of the newest block, and of the newest solid one',
+  );
+  const { heads } = await looking;
   const asks = () => adapter.at?.(heads) ?? adapter;
   assert.equal(await asked(asks().lanes!.read(of, lanes, signal())), 0);
   const other = ['1'];

@@ -6,7 +6,7 @@ import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { laneIn, lanesData } from '../escrows/plan.ts';
 import type { Lanes } from '../interface/lanes.ts';
-import type { Heads } from '../interface/reading.ts';
+import type { Tip } from '../interface/reading.ts';
 import { begun } from '../nodes/gathering.ts';
 import { inNextTurn } from '../nodes/turn.ts';
 import { tronHex } from './address.ts';
@@ -15,11 +15,11 @@ import {
   accountOf,
   type Block,
   codeAt,
+  type Head,
   headBlock,
   pricesOf,
   refused,
   room,
-  secondOf,
   tryCall,
   unreadable,
   type View,
@@ -41,12 +41,7 @@ const ofAddress = (kind: 'codeSize' | 'sun', to: string): Asked => ({
   words: 0,
 });
 
-export type Seen = {
-  readonly number: number;
-  readonly second: number;
-  readonly parentHash: string;
-  readonly energySun: bigint;
-};
+export type Seen = Head & { readonly energySun: bigint };
 
 export type Moment = Http & {
   /** The answer of a view in hex; empty where it fails or says less than its words. */
@@ -115,10 +110,10 @@ export function momentOf(http: Http): Moment {
 /** Clients whose node runs no such code, by what a client and its parts have in common. */
 const apart = new WeakSet<Http['ask']>();
 
-const moments = new WeakMap<Heads, Moment>();
+const moments = new WeakMap<Tip, Moment>();
 
 /** The moment of a poll: questions beside it go out once, with the poll's own. */
-export function noteMoment(heads: Heads, moment: Moment): void {
+export function noteMoment(heads: Tip, moment: Moment): void {
   moments.set(heads, moment);
 }
 
@@ -127,12 +122,12 @@ export function atMoment(watch: Watch): Watch {
   return 'heard' in watch.http ? watch : { ...watch, http: momentOf(watch.http) };
 }
 
-export const momentAt = (http: Http, heads: Heads): Moment => moments.get(heads) ?? momentOf(http);
+export const momentAt = (http: Http, heads: Tip): Moment => moments.get(heads) ?? momentOf(http);
 
-/** Only one witness may make a block of a height and a second. */
-export function isOf({ number, second, parentHash }: Seen, block: Block): boolean {
-  const isSameParent = block.parentHash === parentHash;
-  return block.number === number && secondOf(block) === second && isSameParent;
+/** The newest block, or the one that views were run in. */
+export async function newestBlock(http: Http | Moment, signal: AbortSignal): Promise<Head> {
+  const seen = 'seen' in http ? http.seen('head') : null;
+  return seen ?? headBlock(http, 'head', signal);
 }
 
 export async function energyPrice(http: Http | Moment, signal: AbortSignal): Promise<bigint> {
@@ -223,7 +218,8 @@ async function together(http: Http, view: View, all: readonly Asked[], signal: A
     return numberAt(at) < words * wordBytes ? '' : wordsAt(at + 1, words);
   });
   const energySun = BigInt(`0x${wordsAt(3, 1)}`);
-  const seen = { second: numberAt(0), number: numberAt(1), parentHash: wordsAt(2, 1), energySun };
+  const timestampMs = 1_000 * numberAt(0);
+  const seen = { number: numberAt(1), parentHash: wordsAt(2, 1), timestampMs, energySun };
   return { seen, answers };
 }
 

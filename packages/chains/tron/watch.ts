@@ -10,7 +10,7 @@ import * as kit from '../kit/watch.ts';
 import { addName, type Names, newNames } from '../kit/watch.ts';
 import type { Width } from '../kit/widths.ts';
 import type { Http, HttpOptions, TronSource } from './http.ts';
-import type { Block, Log } from './node.ts';
+import { type Block, type Head, isSame, type Log } from './node.ts';
 import { bareAddress, callsIn, type TronDeployment, type TronOrigin } from './plan.ts';
 
 export type { Verb };
@@ -24,7 +24,7 @@ export type TronAdapterOptions = {
   readonly log?: kit.Logger;
 };
 
-export type Seen = Pick<Block, 'number' | 'hash'> & {
+export type Seen = Omit<Block, 'txs'> & {
   /** The escrows, watched then, that it is about; null: it was not read. */
   readonly about: ReadonlySet<string> | null;
 };
@@ -124,7 +124,7 @@ export function blocksToSearch(
 
 /** The blocks that were followed and are below this head, as its parents, or are it. */
 function followedTo(blocks: readonly Seen[], head: Head): Seen[] {
-  const joint = blocks.findLast(({ hash }) => hash === head.hash || hash === head.parentHash);
+  const joint = blocks.findLast((each) => isSame(each, head) || each.hash === head.parentHash);
   return blocks.filter(({ number }) => number <= (joint?.number ?? -1));
 }
 
@@ -132,8 +132,6 @@ function followedTo(blocks: readonly Seen[], head: Head): Seen[] {
 export function isBelow({ blocks }: Pick<Watch, 'blocks'>, found: Found, head: Head): boolean {
   return followedTo(blocks, head).some(({ hash }) => hash === found.hash);
 }
-
-type Head = Pick<Block, 'number' | 'hash' | 'parentHash'>;
 
 export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | null> {
   const { deployment } = watch;

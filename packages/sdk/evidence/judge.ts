@@ -1,6 +1,6 @@
 // Decides which answers of a chain's nodes count, and what follows. Pure: no node is asked here.
 
-import type { Heads, WatchedEscrow } from '@parley/chains/interface/reading.ts';
+import type { Tip, WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { depthOf } from '@parley/core/deadlines.ts';
 import { type EscrowFacts, legStatus, type Sighting } from '@parley/core/facts.ts';
 import { type Family, has } from '@parley/core/families.ts';
@@ -13,7 +13,7 @@ import type { Marks } from './memory.ts';
 export type Answer = {
   /** Its place among the chain's nodes, from 0. */
   readonly node: number;
-  readonly heads: Heads;
+  readonly heads: Tip;
   readonly facts: EscrowFacts;
   /** Whether it denies what was seen at depth, and proves no reorganisation. */
   readonly isRefused: boolean;
@@ -97,7 +97,7 @@ function trailsBy({ family, policy }: Bounds): number {
 /** By how much a head's time may be ahead of the wall's: the chain's clock, and this device's. */
 const mostAheadOfWall = ({ policy }: Bounds) => policy.driftSeconds + clockToleranceSeconds;
 
-export function isAhead({ clock }: Heads, bounds: Bounds, wall: UnixSeconds): boolean {
+export function isAhead({ clock }: Tip, bounds: Bounds, wall: UnixSeconds): boolean {
   return clock - wall > mostAheadOfWall(bounds);
 }
 
@@ -105,7 +105,7 @@ export function isAhead({ clock }: Heads, bounds: Bounds, wall: UnixSeconds): bo
  * By height and by time: an invented head makes nobody else old that has the time of now. No head
  * is newer than now, and one that says so speaks against nobody.
  */
-function isBehind(one: Heads, other: Heads, bounds: Bounds, wall: UnixSeconds): boolean {
+function isBehind(one: Tip, other: Tip, bounds: Bounds, wall: UnixSeconds): boolean {
   if (isAhead(other, bounds, wall)) return false;
   const { requiredConfirmations, blockSeconds } = bounds;
   const half = (requiredConfirmations * blockSeconds) / 2;

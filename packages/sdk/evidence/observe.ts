@@ -1,7 +1,7 @@
 // Asks each node of a chain about an escrow, and holds every answer against what was seen before.
 
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
-import type { Heads, WatchedEscrow } from '@parley/chains/interface/reading.ts';
+import type { Tip, WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { sleep } from '@parley/chains/nodes/turn.ts';
 import { ParleyError } from '@parley/core/errors.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '@parley/core/facts.ts';
@@ -307,7 +307,7 @@ async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promis
 /** Whether this node has another block at the height of what it does not show any more. */
 async function provesChange(
   node: ChainAdapter,
-  { height }: Heads,
+  { height }: Tip,
   withdrawn: readonly Kind[],
   { memory: { marks }, limit }: Asking,
 ): Promise<boolean> {

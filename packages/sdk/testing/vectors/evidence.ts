@@ -65,12 +65,9 @@ function judgedOf(seed: number) {
     const clock = now + pick([0, 0, -12, -600, -601, 121, -20_000, -90_000, 86_400]);
     const height = 100 + pick([0, 0, -1, -11, -40, 1_000_000]);
     const facts = pick([base, base, factsFrom(pick)]);
-    return {
-      node,
-      heads: { height, hash: '', clock },
-      facts,
-      isRefused: pick([false, false, false, true]),
-    };
+    // A head has its hash in other languages.
+    const heads = { height, hash: '', clock };
+    return { node, heads, facts, isRefused: pick([false, false, false, true]) };
   }) as unknown as readonly [Answer, ...Answer[]];
   const required = policy.normal.confirmations;
   const seconds = family === 'bitcoin' ? 600 : 12;
