@@ -15,7 +15,7 @@ const hangs = untilTested(hangingNode);
 
 const own = '0x00000000000000000000000000000000000000A1';
 const over = (...urls: string[]) =>
-  rpcClient({ chain: 'evm-dev', urls, rounds: 1, attemptTimeoutMs: 2_000 });
+  rpcClient({ chain: 'evm-dev', urls, rounds: 1, attemptTimeoutMs: 5_000 });
 
 /** Knows of no transaction, and says these counts, not before `until`. null: refuses to say. */
 type Says = number | null | { readonly latest: number; readonly pending: number };
