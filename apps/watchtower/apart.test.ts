@@ -59,7 +59,7 @@ test('without a key of the chain nothing is asked for', async () => {
     leg: 'a',
     signature: `0x${'11'.repeat(65)}`,
     escrow: (await m.escrowOn(deal)).address,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
     admit: async () => assert.fail('it is refused before'),
   };
   await assert.rejects(server.fund(asking), refusal('relay_unavailable'));

@@ -16,7 +16,7 @@ import { isFunded, onChains, recordOf, sideOf, until, withAdapter } from './test
 import { timed } from './testing/timed.ts';
 import { sourceIn } from './trade.ts';
 
-const signal = () => AbortSignal.timeout(15_000);
+const signal = () => AbortSignal.timeout(60_000);
 const parties = ['taker', 'maker'] as const;
 const received = ['received', 'received'];
 const on = onChains();

@@ -65,7 +65,7 @@ async function newSwap(on: TestDeps = deps): Promise<Made> {
   return { id, makerId, long: `${state.legs.b.escrow}`, short: `${state.legs.a.escrow}` };
 }
 
-const all = () => ({ chains: 'all' as const, signal: AbortSignal.timeout(10_000) });
+const all = () => ({ chains: 'all' as const, signal: AbortSignal.timeout(60_000) });
 const stored = async ({ id }: Made) => (await swapById(deps.db, id)) as Swap;
 const statusOf = async (swap: Made) => (await stored(swap)).status;
 

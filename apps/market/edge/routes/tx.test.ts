@@ -205,7 +205,7 @@ test('fundings of several swaps in one transaction are each known as sent, and e
     const built = await adapter?.buildBatch?.(
       { verb: 'fund', legs },
       from,
-      AbortSignal.timeout(9_000),
+      AbortSignal.timeout(60_000),
     );
     const raws = await signEvm(
       world,
@@ -232,7 +232,7 @@ test('fundings of several swaps in one transaction are each known as sent, and e
     return db.transaction(work);
   };
   const deps = { ...world.deps, db: { ...db, transaction: onceHeld } };
-  const signal = AbortSignal.timeout(9_000);
+  const signal = AbortSignal.timeout(60_000);
   const sent = { chain: evm, signed: funding, inTurns: atAStretch, signal };
   await assert.rejects(
     sendOn(deps, async () => {}, sent),
