@@ -163,20 +163,18 @@ export function limitConnections(
   server.on('upgrade', ({ socket }: IncomingMessage) => requests.set(socket, null));
 
   const everyMs = limits.lookMs ?? lookMs;
-  // Looks and not time: while this process stood still nobody could read of it.
+  // Looks are counted and not time: a process that stood still has sent nothing meanwhile.
   const mostLooks = Math.ceil((limits.unreadMs ?? unreadMs) / everyMs);
   const checkAll = () => {
     for (const [socket, last] of reading) {
       const mark = markOf(socket);
-      if (socket.writableLength === 0 || mark !== last.mark) {
-        reading.set(socket, { mark, looks: 0 });
-      } else if (last.looks + 1 < mostLooks) {
-        reading.set(socket, { mark, looks: last.looks + 1 });
-      } else {
-        dropped('unread');
-        // The reset also frees the system's buffers for it.
-        socket.resetAndDestroy();
-      }
+      const isTaken = socket.writableLength === 0 || mark !== last.mark;
+      const looks = isTaken ? 0 : last.looks + 1;
+      reading.set(socket, { mark, looks });
+      if (looks < mostLooks) continue;
+      dropped('unread');
+      // The reset also frees the system's buffers for it.
+      socket.resetAndDestroy();
     }
   };
   const checking = setInterval(checkAll, everyMs);
@@ -276,9 +274,7 @@ function createKnown() {
   };
 }
 
-/**
- * The amount that the other side had taken, and when that was last found to be so, or all was sent.
- */
+/** The amount that the other side had taken, and how many looks since then found no more taken. */
 type Reading = { readonly mark: string; readonly looks: number };
 
 type Handled = { readonly _handle?: { readonly writeQueueSize?: number } | null };

@@ -140,7 +140,7 @@ test('a node that is slow with receipts holds up no read; what it tells late is 
     const { funded, claimed } = await adapter.readEscrow(escrow, signal());
     return [funded?.txid, claimed?.txid];
   };
-  /** What is read while no receipt comes for so long. */
+  /** The ids that a read gives while no receipt comes for so long. */
   const without = async (each: Leg, ms: number) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     [held, asked] = [promise, 0];

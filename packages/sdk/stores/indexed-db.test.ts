@@ -235,7 +235,7 @@ test('a store that other tabs keep from opening is told within the limit, and hu
       code: 'blocked',
       message: /store swaps could not be opened within 5000 ms.*Close the other tabs/,
     });
-    // Nothing tells when the page has begun to wait.
+    // The page does not tell when it has begun to wait.
     await waitUntil(async () => {
       await page.clock.fastForward(5_000);
       return isOver;
