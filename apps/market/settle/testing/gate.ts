@@ -6,18 +6,14 @@ import type { AddressInfo } from 'node:net';
 export type HangingNode = {
   /** The node's URL through the proxy. */
   readonly url: string;
-  /**
-   * From now on requests whose body matches are taken and never answered; null = none. Resolves with
-   * the first of them.
-   */
-  hang(which: RegExp | null): Promise<void>;
+  /** From now on requests whose body matches are taken and never answered; null = none. */
+  hang(which: RegExp | null): void;
   close(): Promise<void>;
 };
 
 export async function hangingNode(target: string): Promise<HangingNode> {
   const to = new URL(target);
   let hanging: RegExp | null = null;
-  let reached = Promise.withResolvers<void>();
   const held = new Set<ServerResponse>();
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
@@ -26,7 +22,6 @@ export async function hangingNode(target: string): Promise<HangingNode> {
       const body = Buffer.concat(chunks);
       if (hanging?.test(body.toString())) {
         held.add(outgoing);
-        reached.resolve();
         return;
       }
       const { hostname, port } = to;
@@ -47,12 +42,9 @@ export async function hangingNode(target: string): Promise<HangingNode> {
     url: through.href.replace(/\/$/, ''),
     hang: (which) => {
       hanging = which;
-      reached = Promise.withResolvers();
-      if (which === null) {
-        for (const each of held) each.destroy();
-        held.clear();
-      }
-      return reached.promise;
+      if (which !== null) return;
+      for (const each of held) each.destroy();
+      held.clear();
     },
     close: () =>
       new Promise((resolve) => {
