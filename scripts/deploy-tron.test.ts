@@ -56,7 +56,7 @@ test('the contract is deployed by an operator’s key, recorded, and found again
   assert.notEqual(contract, chain.info.escrows);
   const record = recordIn<EscrowRecord>('dev', join(dir, 'records')) as EscrowRecord;
   const http = httpClient({ chain: 'tron-dev', sources: [{ url: chain.info.rpcUrl }] });
-  const signal = AbortSignal.timeout(30_000);
+  const signal = AbortSignal.timeout(60_000);
   const block = await blockAt(http, record.block, signal);
   assert.ok(block?.txs.some(({ txid }) => txid === creation));
   assert.deepEqual(record, {

@@ -52,7 +52,7 @@ async function stage(t: TestContext, answers: Record<string, unknown>) {
     assert.ok(payer);
     t.after(() => payer.close());
     const pay = { token, decimals: 8, amount };
-    const sign = (to: string) => payer.sign({ ...pay, to }, AbortSignal.timeout(10_000));
+    const sign = (to: string) => payer.sign({ ...pay, to }, AbortSignal.timeout(60_000));
     return { payer, sign };
   };
   return { url, asked, answers, open };
@@ -137,7 +137,7 @@ test('no TRX are signed for a contract, which nodes refuse, and tokens are', asy
   const nile = { chain: 'nile', sources: [{ url }] };
   const sign = (token: string | null) => {
     const pay = { to, token, decimals: 6, amount: 1n };
-    return tronPayment(nile, from, pay, AbortSignal.timeout(10_000));
+    return tronPayment(nile, from, pay, AbortSignal.timeout(60_000));
   };
   await assert.rejects(sign(null), { code: 'bad_address', message: /is a contract/ });
   assert.deepEqual(asked, ['/wallet/getcontractinfo']);

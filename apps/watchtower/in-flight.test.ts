@@ -83,7 +83,7 @@ test('a transaction found to be final meanwhile has used its nonce', async () =>
   m.mine(9);
   // Those that are asked first are behind.
   gas.account = { ...account, minedNonce: async () => 0 };
-  const next = await nextNonce(m.parts(), { gas, signal: AbortSignal.timeout(20_000) });
+  const next = await nextNonce(m.parts(), { gas, signal: AbortSignal.timeout(60_000) });
   assert.deepEqual([await outcomes(deal), next], [['deep'], 1]);
 });
 
@@ -144,7 +144,7 @@ test('a failure in a block keeps its nonce where one node is behind, not where n
   await m.turn();
   gas.dailyCap = dailyCap;
   assert.deepEqual(await freed(), [0]);
-  const usual = await account.reserve({ verb: 'void' }, AbortSignal.timeout(10_000));
+  const usual = await account.reserve({ verb: 'void' }, AbortSignal.timeout(60_000));
   assert.ok(asked.length === 1 && (asked[0] ?? 0n) <= usual, `${asked} of ${usual}`);
   await lands(deal);
 });
@@ -243,7 +243,7 @@ test('fees that rise far beyond what was reserved are followed, and no further',
     m.deps.advance(900_000);
     await polls(1);
   }
-  const usual = await account.reserve({ verb: 'void' }, AbortSignal.timeout(10_000));
+  const usual = await account.reserve({ verb: 'void' }, AbortSignal.timeout(60_000));
   assert.ok((await reserveOf(deal)) > held);
   // A claim takes more gas than a payment of nothing, and less than ten times as much.
   assert.ok(allowed.length > 3 && allowed.every((each) => each < 10n * usual), `${allowed}`);

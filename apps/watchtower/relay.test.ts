@@ -190,7 +190,7 @@ test('a mined nonce far above all that was ever signed is believed only after mi
   const deal = await m.funded();
   must(await m.relay(before));
   await lands(before);
-  const signal = AbortSignal.timeout(30_000);
+  const signal = AbortSignal.timeout(60_000);
   const told = 1_000;
   // One node is quick to lie: more than one is asked about what nobody has signed.
   const quick: Gas['account']['minedNonce'] = async (until, asked) =>

@@ -76,7 +76,7 @@ export async function obtainDebianProgram<Identity>(
     // A power cut while it was unpacked can leave files without their content.
     await rm(unpacked, { recursive: true, force: true });
   }
-  await fetchPackages([wanted], cache, signal);
+  await fetchPackages([wanted], { cache, signal, sources: await debianMirrors() });
   return identified();
 }
 
@@ -91,7 +91,9 @@ export async function fetchDebianPrograms(
   const lacking: DebianProgram[] = [];
   for (const each of wanted) if (!(await isKept(each, cache))) lacking.push(each);
   const groups = Map.groupBy(lacking, ({ suites }) => suites.toSorted().join(' '));
-  for (const group of groups.values()) await fetchPackages(group, cache, undefined);
+  if (lacking.length === 0) return;
+  const from = { cache, signal: undefined, sources: await debianMirrors() };
+  for (const group of groups.values()) await fetchPackages(group, from);
 }
 
 const placeIn = (cache: string, { packages: [name] }: DebianProgram) =>
@@ -102,13 +104,17 @@ export function isKept(wanted: DebianProgram, cache: string): Promise<boolean> {
   return isThere(placeIn(cache, wanted), wanted);
 }
 
+type From = {
+  readonly cache: string;
+  readonly signal: AbortSignal | undefined;
+  readonly sources: readonly string[];
+};
+
 /** All are of the same suites. */
 async function fetchPackages(
   wanted: readonly DebianProgram[],
-  cache: string,
-  signal: AbortSignal | undefined,
+  { cache, signal, sources }: From,
 ): Promise<void> {
-  const sources = await debianMirrors();
   if (sources.length === 0) throw new DevnetError('apt is not configured with a Debian mirror');
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const work = await mkdtemp(join(cache, 'fetching-'));
@@ -191,6 +197,9 @@ async function privateApt(
     `Dir::State::lists "${join(work, 'lists')}";`,
     `Dir::State::status "${join(work, 'status')}";`,
     `Dir::Cache "${join(work, 'cache')}";`,
+    // Images have none, and each command works them out anew for a second of the processor.
+    'Dir::Cache::pkgcache "pkgcache.bin";',
+    'Dir::Cache::srcpkgcache "srcpkgcache.bin";',
     `Dir::Etc::sourcelist "${join(work, 'only.sources')}";`,
     'Dir::Etc::sourceparts "-";',
     'Dir::Etc::preferences "-";',
@@ -216,7 +225,7 @@ async function privateApt(
   };
 }
 
-/** The packages and the libraries they need, without the services they would be installed with. */
+/** The packages and the libraries they need, without services they are installed with, and pages. */
 async function libraryClosure(apt: Apt, { packages }: DebianProgram): Promise<readonly string[]> {
   const silent = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
   const options = silent.map((kind) => `--no-${kind}`);
@@ -233,7 +242,7 @@ async function libraryClosure(apt: Apt, { packages }: DebianProgram): Promise<re
   }
   const wanted = new Set(packages);
   for (const name of wanted) {
-    for (const need of needs.get(name) ?? []) if (need.startsWith('lib')) wanted.add(need);
+    for (const need of needs.get(name) ?? []) if (/^lib(?!js-)/.test(need)) wanted.add(need);
   }
   return [...wanted];
 }

@@ -10,6 +10,7 @@ import { parseAddress } from '@parley/market/market/addresses.ts';
 import { handOut } from '@parley/market/webhooks/hand-out.ts';
 import { faultProxy } from '@parley/verify/test/support/fault-proxy.ts';
 import { someAddress, type Trader } from '@parley/verify/test/support/trading.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type AssetPair, openBook } from './book.ts';
 import { QuoteError } from './errors.ts';
 import { type FeedEvent, type MakerFeed, type MakerFeedOptions, makerFeed } from './feed.ts';
@@ -25,16 +26,6 @@ before(async () => {
 after(() => market.close());
 
 const portOf = (url: string) => Number(new URL(url).port);
-const limitMs = 20_000;
-
-async function until(what: string, is: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!(await is())) {
-    if (performance.now() > end) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 /** Closed with the test. */
 function opened(t: TestContext, options: MakerFeedOptions): MakerFeed {
   const feed = makerFeed(options);
@@ -70,9 +61,9 @@ test('the book is there when it is ready, and follows what comes and goes', asyn
   assert.equal(feed.state(), 'live');
   assert.ok(feed.book.has(before));
   const { id } = await market.rfq(taker);
-  await until('it is told', () => feed.book.has(id));
+  await waitUntil(() => feed.book.has(id));
   await taker.post(`/v1/rfqs/${id}/cancel`);
-  await until('it is gone', () => !feed.book.has(id));
+  await waitUntil(() => !feed.book.has(id));
   assert.deepEqual(emitted.slice(-2), [`created ${id}`, `cancelled ${id}`]);
 });
 
@@ -115,7 +106,7 @@ test('after a cut it resumes: nothing is missed, and nothing told twice', async 
       await taker.post(`/v1/rfqs/${id}/cancel`);
       expected.push(`cancelled ${id}`);
     }
-    await until('it is told', () => emitted.length === expected.length);
+    await waitUntil(() => emitted.length === expected.length);
   }
   assert.deepEqual(emitted, expected);
   assert.equal(feed.state(), 'live');
@@ -159,7 +150,7 @@ test('an address that is no market is explained once, by a request', async (t) =
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const onError = (sentence: string) => said.push(sentence);
   const book = openBook({ baseUrl, key: 'k', random: () => 0, onError });
-  await until('it tries again and again', () => said.length > 4);
+  await waitUntil(() => said.length > 4);
   book.close();
   await assert.rejects(book.ready, /the book was closed/);
   assert.equal(said.filter((each) => each.includes('answered 200 with a web page')).length, 1);
@@ -175,9 +166,9 @@ test('private RFQs come and go with the wallets of the account', async (t) => {
     market.db.rows({ name: '', text, values: [trader.accountId, address] });
   await wallet(`insert into wallets (account_id, family, address, standing, proven_at)
     values ($1, 'evm', $2, 'proven', now())`);
-  await until('it is shown', () => feed.book.has(id));
+  await waitUntil(() => feed.book.has(id));
   await wallet('delete from wallets where account_id = $1 and address = $2');
-  await until('it is not shown', () => !feed.book.has(id));
+  await waitUntil(() => !feed.book.has(id));
 });
 
 test('the maker and the book of the README run as they stand', {
@@ -216,7 +207,7 @@ test('events of its threads come through cut connections, each once, and its quo
     while ((await handOut(market.deps)) !== 0);
     proxy.cut();
   }
-  await until('all are told', () => told.length >= wanted.length);
+  await waitUntil(() => told.length >= wanted.length);
   assert.deepEqual(
     told.map((event) => event.type === 'thread.proposed' && event.quoteAmount),
     wanted,

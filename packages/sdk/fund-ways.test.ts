@@ -140,7 +140,7 @@ test('the program of docs/funding.md makes the call that anybody may send', limi
   const { call } = await signFunding(client, swapId, trade, chains, owner);
   t.mock.timers.reset();
   const { adapter } = sourceIn(chains, evmKey);
-  const signal = AbortSignal.timeout(15_000);
+  const signal = AbortSignal.timeout(60_000);
   const { raw } = await keeper.sign(chainId, call, signal);
   await adapter.broadcast(await adapter.readSigned(raw, signal), signal);
   const watched = scene.market.watched('a');

@@ -117,7 +117,7 @@ timed('further money in the escrow is signed for too, and dust of a stranger is 
   gone.abort();
   await assert.rejects(side.end);
   const { source, wallet, swapId } = own(scene);
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   const about = { client: scene.market.client('taker'), swapId, leg: 'b' } as const;
   const kept = await scheduleRefunds({ ...about, escrow, source, wallet, signal });
   const [left, ...others] = kept.leftOut;
@@ -179,7 +179,7 @@ timed(
     const { scheduledSpends = assert.fail() } = adapter;
     const { publicSecret } = await recordOf(taking);
     const ladder = { verb: 'claim', bumps: claims, tried: null, secret: publicSecret } as const;
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(60_000);
     assert.equal((await scheduledSpends.next(escrow, ladder, signal)).kind, 'send');
     for (const bump of claims) {
       const raw = scheduledSpends.finished(escrow, bump, ladder);

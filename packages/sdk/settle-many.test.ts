@@ -89,7 +89,7 @@ async function side(records: readonly SwapRecord[], store: Store = memoryStore()
 }
 
 const stateOf = async (leg: Leg) => {
-  const facts = await source.adapter.readEscrow(leg.escrow, AbortSignal.timeout(15_000));
+  const facts = await source.adapter.readEscrow(leg.escrow, AbortSignal.timeout(60_000));
   return facts.claimed ? 'claimed' : facts.refunded ? 'refunded' : facts.funded ? 'open' : 'none';
 };
 const statesOf = (legs: readonly Leg[]) => Promise.all(legs.map(stateOf));
@@ -209,7 +209,7 @@ timed('on TRON many claims are one transaction too', async () => {
       [[2, 'mined']],
     );
     for (const { escrow } of legs) {
-      const facts = await own.adapter.readEscrow(escrow, AbortSignal.timeout(15_000));
+      const facts = await own.adapter.readEscrow(escrow, AbortSignal.timeout(60_000));
       assert.equal(facts.claimed?.txid, batches[0]?.txid);
     }
   } finally {

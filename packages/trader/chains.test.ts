@@ -7,7 +7,7 @@ import { phraseKeys } from '@parley/sdk/rescue/derive.ts';
 import { serializeTransaction } from 'viem';
 import { coinSourceOf, walletOf } from './chains.ts';
 
-const soon = () => AbortSignal.timeout(20_000);
+const soon = () => AbortSignal.timeout(60_000);
 const privateKey = '11'.repeat(32);
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 

@@ -314,7 +314,7 @@ async function refuseClaims(deal: Deal): Promise<void> {
   }
 }
 
-const soon = () => AbortSignal.timeout(30_000);
+const soon = () => AbortSignal.timeout(60_000);
 
 async function signedClaim(deal: Deal): Promise<{ chain: string; signed: Signed }> {
   const material = await taker.client.claim(deal.id, 'a', await secretOf(deal));

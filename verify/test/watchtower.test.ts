@@ -7,10 +7,10 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { buildApp } from '@parley/market/edge/app.ts';
 import { evm2 } from '@parley/market/settle/testing/world.ts';
 import { deskApart } from '@parley/market/start/watchtower.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import {
   attemptsOn,
   type Deal,
@@ -110,7 +110,7 @@ test(
     const asked = await desk.deps.db.rows({ name: '', text, values: [] });
     assert.deepEqual(asked, [], 'nothing sealed is left of it');
     const isSent = async () => (await attemptsOn(desk, deal, evm2))[0]?.outcome === 'pending';
-    for (let time = 0; time < 200 && !(await isSent()); time += 1) await sleep(100);
+    await waitUntil(isSent);
     await deepen(desk);
     const { a } = (await swapOf(deal)).legs;
     assert.deepEqual([a.status, a.claimTx, a.claimedBy], ['claimed', first.body.txid, 'keeper']);

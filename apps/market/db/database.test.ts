@@ -2,10 +2,12 @@
 // statements go out together with the commit.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { connect, databaseLimits, type Statement, type Tx } from './database.ts';
 
 let database: TestDatabase;
@@ -113,24 +115,34 @@ test('a connection lost in a transaction of either kind fails it alone', async (
 const isLost = (error: unknown) =>
   /^(08006|ECONNRESET|ECONNREFUSED|EPIPE)$/.test((error as { code?: string }).code ?? 'none');
 
-test('a connection that is cut, and one that cannot be had, fail with the code of a lost one', async () => {
+test('a connection that is cut, and one that cannot be had, fail with the code of a lost one', async (t) => {
   const cut = await cutter(database.url);
-  const db = connect(cut.url, { ...databaseLimits, connections: 1, connectMs: 1_000 });
+  const db = connect(cut.url, { ...databaseLimits, connections: 1 });
   try {
     for (const begin of [
-      () => db.rows(sql('select pg_sleep(20)')),
-      () => db.transaction((tx) => tx.rows(sql('select pg_sleep(20)'))),
-      () => db.pipelined((tx) => tx.rows(sql('select pg_sleep(20)'))),
+      (long: Statement) => db.rows(long),
+      (long: Statement) => db.transaction((tx) => tx.rows(long)),
+      (long: Statement) => db.pipelined((tx) => tx.rows(long)),
     ]) {
-      const running = assert.rejects(begin(), isLost);
-      await cut.once();
+      const long = sleeping();
+      const running = assert.rejects(begin(long), isLost);
+      await untilRuns(long);
+      cut.cut();
       await running;
     }
     // One is busy and there may be no other: a wait that ends.
-    const busy = assert.rejects(db.rows(sql('select pg_sleep(20)')), isLost);
-    await assert.rejects(db.rows(sql('select 1')), isLost);
-    await assert.rejects(db.session(), isLost);
-    await cut.once();
+    const long = sleeping();
+    const busy = assert.rejects(db.rows(long), isLost);
+    await untilRuns(long);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const waiting = [
+      assert.rejects(db.rows(sql('select 1')), isLost),
+      assert.rejects(db.session(), isLost),
+    ];
+    t.mock.timers.tick(databaseLimits.connectMs);
+    await Promise.all(waiting);
+    t.mock.timers.reset();
+    cut.cut();
     await busy;
   } finally {
     await db.close();
@@ -138,20 +150,25 @@ test('a connection that is cut, and one that cannot be had, fail with the code o
   }
 });
 
-test('a connection that goes silent fails with the code of a lost one, within a limit', async () => {
+test('a connection that goes silent fails with the code of a lost one, within a limit', async (t) => {
   const line = await cutter(database.url);
-  const db = connect(line.url, { ...databaseLimits, connections: 1, statementMs: 100 });
+  const db = connect(line.url, { ...databaseLimits, connections: 1 });
   try {
     await db.rows(sql('select 1'));
     line.silence();
-    await assert.rejects(db.rows(sql('select 1')), isLost);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const asked = assert.rejects(db.rows(sql('select 1')), isLost);
+    // It is sent in a later turn than it is asked for.
+    await turn();
+    t.mock.timers.tick(2 * databaseLimits.statementMs);
+    await asked;
   } finally {
     await line.stop();
     await db.close();
   }
 });
 
-/** A line to the database that can be cut, once something runs on it, or go silent. */
+/** A line to the database that can be cut, or go silent. */
 async function cutter(url: string) {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -168,8 +185,7 @@ async function cutter(url: string) {
   through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: through.href,
-    once: async () => {
-      await eventuallyBusy();
+    cut: () => {
       for (const each of sockets) each.destroy();
     },
     silence: () => {
@@ -182,16 +198,14 @@ async function cutter(url: string) {
   };
 }
 
-async function eventuallyBusy(): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const [busy] = await database.db.rows<{ count: string }>(
-      sql(`select count(*) from pg_stat_activity where query like '%pg_sleep(20)%'
-        and state = 'active' and pid <> pg_backend_pid() and datname = current_database()`),
-    );
-    if (Number(busy?.count) > 0) return;
-    await sleep(20);
-  }
-  assert.fail('nothing runs');
+/** Each has its own text: the server does not end one when its connection is cut. */
+function sleeping(): Statement {
+  return sql(`select pg_sleep(20) as "${randomUUID()}"`);
+}
+
+async function untilRuns({ text }: Statement): Promise<void> {
+  const running = sql(`select from pg_stat_activity where query = $1 and state = 'active'`, text);
+  await waitUntil(async () => (await database.db.rows(running)).length > 0);
 }
 
 test('a connection that a poll needs every ten seconds stays open between two of them', async (t) => {

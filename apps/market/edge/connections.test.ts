@@ -137,7 +137,7 @@ test('a client that reads nothing of what waits for it is cut off, a slow reader
 }, async (t) => {
   // It may have read right after a poll; the next one begins to count.
   assert.ok(lookMs + unreadMs + lookMs <= 30_000);
-  const { ours, open, dropped } = await serve(t, ['loopback'], { lookMs: 20, unreadMs: 4_000 });
+  const { ours, open, dropped } = await serve(t, ['loopback'], { lookMs: 20, unreadMs: 1_000 });
   const deaf = await open();
   const slow = await open();
   await open();
@@ -150,6 +150,12 @@ test('a client that reads nothing of what waits for it is cut off, a slow reader
     // In one piece, which counts as written when all of it is.
     socket.write(Buffer.alloc(65_536_000));
   }
+  // It has seen what waits, and then the process stands still, which is nobody's silence.
+  let looks = 0;
+  const counting = setInterval(() => (looks += 1), 20);
+  t.after(() => clearInterval(counting));
+  await waitUntil(() => looks >= 3);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200);
   const reading = setInterval(() => slow.client.read(262_144) ?? slow.client.read(), 20);
   t.after(() => clearInterval(reading));
   await waitUntil(() => ours[0]?.destroyed !== false);

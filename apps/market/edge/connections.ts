@@ -125,7 +125,7 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
-    reading.set(socket, { mark: markOf(socket), at: performance.now() });
+    reading.set(socket, { mark: markOf(socket), looks: 0 });
     // A trusted proxy speaks for many.
     const isProxy = proxies(remoteAddress);
     const { over, release } = counts.take(isProxy ? [] : sharesOf(remoteAddress));
@@ -162,20 +162,22 @@ export function limitConnections(
   finished.subscribe(answered);
   server.on('upgrade', ({ socket }: IncomingMessage) => requests.set(socket, null));
 
+  const everyMs = limits.lookMs ?? lookMs;
+  // Looks are counted and not time: a process that stood still has sent nothing meanwhile.
+  const mostLooks = Math.ceil((limits.unreadMs ?? unreadMs) / everyMs);
   const checkAll = () => {
-    const now = performance.now();
     for (const [socket, last] of reading) {
       const mark = markOf(socket);
-      if (socket.writableLength === 0 || mark !== last.mark) {
-        reading.set(socket, { mark, at: now });
-      } else if (now - last.at >= (limits.unreadMs ?? unreadMs)) {
-        dropped('unread');
-        // The reset also frees the system's buffers for it.
-        socket.resetAndDestroy();
-      }
+      const isTaken = socket.writableLength === 0 || mark !== last.mark;
+      const looks = isTaken ? 0 : last.looks + 1;
+      reading.set(socket, { mark, looks });
+      if (looks < mostLooks) continue;
+      dropped('unread');
+      // The reset also frees the system's buffers for it.
+      socket.resetAndDestroy();
     }
   };
-  const checking = setInterval(checkAll, limits.lookMs ?? lookMs);
+  const checking = setInterval(checkAll, everyMs);
   checking.unref();
   server.once('close', () => {
     clearInterval(checking);
@@ -272,10 +274,8 @@ function createKnown() {
   };
 }
 
-/**
- * The amount that the other side had taken, and when that was last found to be so, or all was sent.
- */
-type Reading = { readonly mark: string; readonly at: number };
+/** The amount that the other side had taken, and how many looks since then found no more taken. */
+type Reading = { readonly mark: string; readonly looks: number };
 
 type Handled = { readonly _handle?: { readonly writeQueueSize?: number } | null };
 

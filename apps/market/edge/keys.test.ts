@@ -108,6 +108,7 @@ test('20 mints an hour of a client network, failed ones counted; 1 000 with dev 
   const limits = [readSettings({}), readSettings(served)].map(({ mintLimit }) => mintLimit);
   assert.deepEqual(limits, [1_000, 20]);
   const own = await testEdge({ settings: { mintLimit: 1 } });
+  own.deps.freeze();
   const attempt = (ip: string) => own.call('POST', '/v1/keys', { body: {}, ip });
   assert.equal((await attempt('2001:db8:1:2::1')).status, 400);
   // The address is in the same client network.

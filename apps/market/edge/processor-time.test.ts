@@ -34,7 +34,7 @@ function market(settings: Parameters<typeof createProcessorTime>[0] = { ...chain
       return party;
     };
     try {
-      await meter({ accountId, client, isParty })(work, AbortSignal.timeout(10_000));
+      await meter({ accountId, client, isParty })(work, AbortSignal.timeout(60_000));
       return true;
     } catch (error) {
       assert.ok(error instanceof HttpError, String(error));
@@ -98,7 +98,7 @@ test('steps of all requests are one in a turn of the event loop', async () => {
       }
     })();
     const who = { accountId, client: '192.0.2.1', isParty: async () => false };
-    return meter(who)(work, AbortSignal.timeout(10_000));
+    return meter(who)(work, AbortSignal.timeout(60_000));
   };
   await Promise.all([request('one'), request('other')]);
   isOver = true;

@@ -61,6 +61,7 @@ test('a look that ends after its token was curated changes nothing', async () =>
 
 test('a delisting wants a second look that began a day after the first', async () => {
   const { id, address } = await listed();
+  market.deps.freeze();
   await decided(address, look('reject', 0, id));
   market.deps.advance(86_401_000);
   assert.equal((await decided(address, look('reject', 2_000, id))).status, 'closed');

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { connect, type Database } from '../db/database.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import type { Work } from '../db/work.ts';
@@ -27,15 +28,11 @@ function waitFor(...work: Work[]) {
   const leave = workOf(other).on(work, () => {
     rings += 1;
   });
-  const until = async (wanted: () => boolean) => {
-    for (let tries = 0; tries < 500 && !wanted(); tries += 1) await sleep(10);
-    assert.ok(wanted());
-  };
   return {
     leave,
     rings: () => rings,
-    heard: () => until(() => workOf(other).isHeard()),
-    more: async (than: number) => until(() => rings > than),
+    heard: () => waitUntil(() => workOf(other).isHeard()),
+    more: (than: number) => waitUntil(() => rings > than),
   };
 }
 

@@ -188,7 +188,7 @@ for (const [family, who] of [
     const named = async (accountId: string, address: string) => {
       const about = { accountId, swapId, address };
       const request = { ...about, chain: 'evm-dev', leg: null, keySignature: null };
-      const prepared = prepareAddress(there, request, AbortSignal.timeout(5_000));
+      const prepared = prepareAddress(there, request, AbortSignal.timeout(60_000));
       return prepared.then(
         ({ destination }) => destination.address,
         ({ code }: { code?: string }) => code,

@@ -52,7 +52,7 @@ async function newSwap(): Promise<Made> {
   return { id, long: `${state.legs.b.escrow}` };
 }
 
-const all = () => ({ chains: 'all' as const, signal: AbortSignal.timeout(10_000) });
+const all = () => ({ chains: 'all' as const, signal: AbortSignal.timeout(60_000) });
 const stored = async ({ id }: Made) => (await swapById(deps.db, id)) as Swap;
 
 /** The process that follows Bitcoin, with nothing left to do; it has this number. */

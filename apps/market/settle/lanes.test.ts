@@ -36,7 +36,7 @@ import {
 const chain = 'tron-dev';
 const contract = tronAddressOf(new Uint8Array(20).fill(9));
 const newTron = () => tronAddressOf(randomBytes(20));
-const signal = () => AbortSignal.timeout(10_000);
+const signal = () => AbortSignal.timeout(60_000);
 
 let database: TestDatabase;
 let deps: TestDeps;

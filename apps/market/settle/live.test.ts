@@ -22,7 +22,7 @@ const swap = { tokens: none, lanes: none, state: { ...state, legs: unplanned } }
 function reveal(by: Partial<ChainAdapter>, payer: string | null): Promise<void> {
   const chains = [stubAdapter('evm', 'evm', by), stubAdapter('bitcoin', 'bitcoin')];
   const deps = { adapters: new Map(chains.map((each) => [each.chain, each])) } as unknown as Deps;
-  return mayReveal(deps, swap, { escrow, payer }, AbortSignal.timeout(10_000));
+  return mayReveal(deps, swap, { escrow, payer }, AbortSignal.timeout(60_000));
 }
 
 test('a reveal asks for nothing that the leg’s funder could spoil', async () => {

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { WatchedEscrow } from '@parley/chains/interface/reading.ts';
 import { brokenPolicy } from '@parley/core/deadlines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
@@ -11,6 +10,7 @@ import { type EscrowFacts, nothingSeen } from '@parley/core/facts.ts';
 import type { ChainPolicy, Depth } from '@parley/core/policy.ts';
 import { type TestDatabase, testDatabase } from '@parley/verify/test/support/database.ts';
 import type { TestDeps } from '@parley/verify/test/support/deps.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { storeHeads } from '../db/heads.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import { storeAddress } from './addresses.ts';
@@ -43,6 +43,7 @@ before(async () => {
     database.db,
     nodelessAdapters().map(scriptedBy(() => ({ script, asked, touched }))),
   );
+  deps.freeze();
   const base = await insertAsset(deps, 'bitcoin', null, null);
   const quote = await insertAsset(deps, 'evm-dev', null, null);
   trade = { direction: 'sell_base', base, quote, baseAmount: 5n, quoteAmount: 5n };
@@ -64,7 +65,7 @@ async function newSwap(on: TestDeps = deps): Promise<Made> {
   return { id, makerId, long: `${state.legs.b.escrow}`, short: `${state.legs.a.escrow}` };
 }
 
-const all = () => ({ chains: 'all' as const, signal: AbortSignal.timeout(10_000) });
+const all = () => ({ chains: 'all' as const, signal: AbortSignal.timeout(60_000) });
 const stored = async ({ id }: Made) => (await swapById(deps.db, id)) as Swap;
 const statusOf = async (swap: Made) => (await stored(swap)).status;
 
@@ -168,7 +169,6 @@ test('the operator’s log names a swap that one side claimed and the other refu
 });
 
 test('updatedAt moves with what its parties read of it, and of a swap that has ended with its status alone', async () => {
-  deps.freeze();
   const swap = await newSwap();
   const after = (facts: EscrowFacts, confirmations: number): EscrowFacts => {
     const { claimed } = facts;
@@ -258,12 +258,6 @@ test('escrows that never answer do not keep the others of their chain waiting', 
   }
 });
 
-/** Until a swap has this status, for up to ten seconds. */
-async function comesTo(swap: Made, status: string): Promise<void> {
-  for (let tries = 0; tries < 500 && (await statusOf(swap)) !== status; tries += 1) await sleep(20);
-  assert.equal(await statusOf(swap), status);
-}
-
 test('a chain that hangs does not hold up the other, nor what time changes', async () => {
   const swap = await newSwap();
   const unplanned = await newSwap();
@@ -278,10 +272,10 @@ test('a chain that hangs does not hold up the other, nor what time changes', asy
   const following = createSettlement({ ...deps, settings });
   following.start();
   try {
-    await comesTo(swap, 'counterparty_funded');
+    await waitUntil(async () => (await statusOf(swap)) === 'counterparty_funded');
     const { expiresAt } = (await stored(unplanned)).state.deadlines;
     deps.advance((expiresAt + 1) * 1_000 - deps.now());
-    await comesTo(unplanned, 'expired');
+    await waitUntil(async () => (await statusOf(unplanned)) === 'expired');
   } finally {
     await following.stop();
   }

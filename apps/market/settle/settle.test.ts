@@ -148,7 +148,7 @@ test('a party with the secret for the long leg is served while the short chain i
     const swap = (await swapById(world.deps.db, sends.id)) as Swap;
     const escrow = currentEscrow(swap, sends.long) as WatchedEscrow;
     const input = { escrow, feeRateSatPerVbyte: null, isPublic: true };
-    const built = await own.buildClaim(input, sends.secret, AbortSignal.timeout(10_000));
+    const built = await own.buildClaim(input, sends.secret, AbortSignal.timeout(60_000));
     const signed = signedSpend(sends.counterparty, built as BtcSighash, sends.secret);
     must(await send(sends.counterparty, bitcoin, signed));
     assert.deepEqual((await told(world, sends)).slice(2), ['secret.revealed initiator_claimed']);

@@ -4,10 +4,11 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { holdSubscribers, insertDeliveries } from '../db/deliveries.ts';
 import { createDelivering, retryAfterSeconds } from './deliver.ts';
 import { handOut, mostWaiting } from './hand-out.ts';
-import { reached, start, typeOf, webhookMarket } from './testing/market.ts';
+import { start, typeOf, webhookMarket } from './testing/market.ts';
 import { startReceiver } from './testing/receiver.ts';
 
 const { at, rows, account, webhook, owner, swapId, happens, agreed, delivering } = webhookMarket();
@@ -146,7 +147,7 @@ test('a webhook whose last attempt took two seconds has two deliveries under way
     const held = Promise.withResolvers<number>();
     const { sent, pass } = delivering(() => held.promise);
     const passing = pass();
-    assert.ok(await reached(() => sent.length >= most));
+    await waitUntil(() => sent.length >= most);
     await new Promise((resolve) => setTimeout(resolve, 100));
     assert.equal(sent.length, most);
     held.resolve(200);
@@ -162,7 +163,7 @@ test('a delivery handed out while the one before it is stored is not left behind
   const held = Promise.withResolvers<number>();
   const first = delivering(() => held.promise);
   const passing = first.pass();
-  assert.ok(await reached(() => first.sent.length > 0));
+  await waitUntil(() => first.sent.length > 0);
   await at.deps.db.transaction(async (tx) => {
     await holdSubscribers(tx, [accountId]);
     const next = { id: swapId(2), webhookId, event: 'swap.funded', subject, position: 1e9 };
@@ -183,7 +184,7 @@ async function inTwoHands() {
   const held = Promise.withResolvers<number>();
   const late = delivering(() => held.promise);
   const thought = late.pass();
-  assert.ok(await reached(() => late.sent.length > 0));
+  await waitUntil(() => late.sent.length > 0);
   const answerLate = async (status: number) => {
     held.resolve(status);
     await thought;

@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { deliveriesOf } from '../db/delivery-log.ts';
 import { handOut, mostWaiting } from './hand-out.ts';
 import type { Sending } from './send.ts';
-import { reached, webhookMarket } from './testing/market.ts';
+import { webhookMarket } from './testing/market.ts';
 
 const { at, rows, webhook, owner, swapId, happens, agreed, delivering } = webhookMarket();
 
@@ -70,7 +71,7 @@ for (const [what, first, then] of [
       });
       const waits = `select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
-      assert.ok(await reached(async () => (await rows(waits)).length === 1));
+      await waitUntil(async () => (await rows(waits)).length === 1);
       await tx.rows(gone(id, 1 - first));
     });
     await other;
@@ -132,7 +133,7 @@ test('a price takes no place across another event of its thread, nor of one that
   const hanging = delivering(() => held.promise);
   await price('5');
   const passing = hanging.pass();
-  assert.ok(await reached(() => hanging.sent.length === 1));
+  await waitUntil(() => hanging.sent.length === 1);
   for (const amount of ['6', '7']) {
     await price(amount);
     await handsOut();

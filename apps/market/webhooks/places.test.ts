@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reached, webhookMarket } from './testing/market.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
+import { webhookMarket } from './testing/market.ts';
 
 const { account, webhook, agreed, delivering } = webhookMarket();
 
@@ -30,7 +31,7 @@ function hangingWhen(isHanging: () => boolean) {
   });
   const hears = async (count: number) => {
     const heard = () => sent.filter(({ url }) => url.includes('alive')).length;
-    assert.ok(await reached(() => heard() === count), `${heard()} of ${count} were heard`);
+    await waitUntil(() => heard() === count);
   };
   return { ...rest, hears, hanging: () => hanging, release: () => held.resolve(500) };
 }
@@ -40,7 +41,7 @@ test('three accounts of new receivers that hang leave most places of the new to 
   const { start, stop, hears, hanging, release } = hangingWhen(() => true);
   start();
   try {
-    assert.ok(await reached(() => hanging() >= 36));
+    await waitUntil(() => hanging() >= 36);
     const [alive = ''] = await owners(1, 1, 'alive');
     await agreed(alive, 30);
     await hears(30);

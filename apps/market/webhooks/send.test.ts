@@ -7,8 +7,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { reachable } from './public-address.ts';
 import { type Sending, sendDelivery } from './send.ts';
 import { type Receiver, startReceiver } from './testing/receiver.ts';
@@ -198,12 +198,8 @@ async function rawReceiver(
   return { url: `https://127.0.0.1:${port}/`, open: () => sockets.size };
 }
 
-/** Until no connection is left; throws when one is. */
 async function allClosed({ open }: { open: () => number }): Promise<void> {
-  for (let tries = 0; open() > 0; tries += 1) {
-    assert.ok(tries < 200, 'a connection is left');
-    await sleep(20);
-  }
+  await waitUntil(() => open() === 0);
 }
 
 /** Writes this again and again, until the connection ends. */

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import type { ChainAdapter } from '@parley/chains/adapter.ts';
 import { type EscrowFacts, legStatus } from '@parley/core/facts.ts';
 import { freshLane } from '@parley/core/testing.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { type Leg, read, worlds } from './testing/worlds.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
@@ -45,11 +45,12 @@ for (const [family, begin] of Object.entries(worlds)) {
       adapter.watch([each.escrow]);
       await adapter.changes(signal());
       let facts = await read(adapter, each, stored);
-      for (let looks = 0; looks < 60 && facts.outcome === 'unknown'; looks += 1) {
-        await setTimeout(100);
+      await waitUntil(async () => {
+        if (facts.outcome !== 'unknown') return true;
         const { touched } = await adapter.changes(signal());
         if (touched.length > 0) facts = await read(adapter, each, stored);
-      }
+        return false;
+      });
       return facts;
     };
 

@@ -92,7 +92,7 @@ for (const how of ['413', '502', '504', 'never']) {
         if (widthOf(params) <= 50) return forward();
         return how === 'never' ? undefined : { status: Number(how) };
       },
-      { rpc: { attemptTimeoutMs: 1_000, rounds: 1 } },
+      { rpc: { attemptTimeoutMs: 4_000, rounds: 1 } },
     );
     const adapter = await following([leg], gateway);
     await fund(chain, leg);
@@ -156,7 +156,7 @@ test('a failure in the middle loses nothing: the next call reports it', async ()
       broken && method === 'eth_getBlockByNumber' && params[0] === 'pending'
         ? undefined
         : forward(),
-    { rpc: { attemptTimeoutMs: 1_000, rounds: 1 } },
+    { rpc: { attemptTimeoutMs: 4_000, rounds: 1 } },
   );
   const adapter = await following([leg], flaky);
   await fund(chain, leg);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { paidByAll } from './kit.ts';
 
-const signal = () => AbortSignal.timeout(20_000);
+const signal = () => AbortSignal.timeout(60_000);
 const never = (until: AbortSignal) =>
   new Promise<never>((_, reject) => {
     until.addEventListener('abort', () => reject(until.reason), { once: true });

@@ -37,7 +37,7 @@ const client = (...nodes: { readonly url: string }[]) =>
 
 test('calls of one moment go together, each gets its own answer, and later ones go alone', async (t) => {
   const own = await node(t, result);
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   const rpc = gathering(client(own), signal);
   const asked = ['one', 'two', 'three'].map((method) => rpc.call(named(method), [], signal));
   assert.deepEqual(await Promise.all(asked), ['of one', 'of two', 'of three']);
@@ -45,7 +45,7 @@ test('calls of one moment go together, each gets its own answer, and later ones 
   // A question of another request: its signal ends it alone.
   const others = [
     rpc.call(named('five'), [], signal),
-    rpc.call(named('six'), [], AbortSignal.timeout(20_000)),
+    rpc.call(named('six'), [], AbortSignal.timeout(60_000)),
   ];
   assert.deepEqual(await Promise.all(others), ['of five', 'of six']);
   assert.deepEqual(own.exchanges.slice(0, 2), [['one', 'two', 'three'], ['four']]);
@@ -55,7 +55,7 @@ test('calls of one moment go together, each gets its own answer, and later ones 
 
 test('the same question of one moment is asked once, by whatever part of the request', async (t) => {
   const own = await node(t, result);
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   const rpc = gathering(client(own), signal);
   const ask = (by: Rpc, ...params: unknown[]) => by.call(named('one'), params, signal);
   const asked = [ask(rpc, 1), ask(gathering(rpc, signal), 2), ask(gathering(rpc, signal), 1)];
@@ -72,7 +72,7 @@ test("a contract's refusal is final; the node's is asked of another, alone", asy
     return result(question);
   });
   const second = await node(t, result);
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   const rpc = gathering(client(first, second), signal);
   const [reverts, lacks, works] = await Promise.allSettled(
     ['reverts', 'lacks', 'works'].map((method) => rpc.call(named(method), [], signal)),
@@ -95,7 +95,7 @@ const refusals = {
 for (const [how, [batch, isRemembered]] of Object.entries(refusals)) {
   test(`a batch that is refused ${how} is asked one by one${isRemembered ? ', and others for a minute' : ''}`, async (t) => {
     const own = await node(t, result, batch);
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(60_000);
     let now = 0;
     const rpc = rpcClient({ chain: 'evm-dev', urls: [own.url], elapsedMs: () => now });
     const ask = () => {
@@ -120,7 +120,7 @@ test('at a snapshot the best block is its own, and a question of it is asked onc
     asked.push(`${method} ${JSON.stringify(params)}`);
     return method === 'reverts' ? no(3, 'execution reverted') : result(question);
   });
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   const heads = { height: 7, hash: '0xabc', clock: 1 };
   const rpc = client(own);
   const call = (method: string, ...params: unknown[]) =>

@@ -221,7 +221,7 @@ test('each family tells which of its nodes stands still by one question a node',
   for (const family of ['evm', 'solana', 'tron'] as const) {
     const { urls, asked } = await twoNodes(context, family);
     const options = { chain: `${family}-dev`, urls };
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(60_000);
     if (family === 'tron') {
       const sources = urls.map((url) => ({ url }));
       await tronNodes({ ...options, sources }, 32).call('wallet/getaccount', {}, signal);

@@ -20,7 +20,7 @@ import { exchangeWith as byNode } from './transport-node.ts';
 
 const key = '0123456789abcdefkey';
 const login = 'somebody:hunter2pass';
-const soon = () => AbortSignal.timeout(4_000);
+const soon = () => AbortSignal.timeout(60_000);
 const keyed = (origin: string) => `${origin.replace('//', `//${login}@`)}/v3/${key}?token=t${key}`;
 
 /** Asks of every family, as adapters and wallets ask. */

@@ -6,7 +6,7 @@ import { nodeOf, within } from '../testing/nodes.ts';
 import { AnswerTooLong } from './exchange.ts';
 import { RpcError, refusalIn, rpcClient } from './rpc.ts';
 
-const soon = () => AbortSignal.timeout(20_000);
+const soon = () => AbortSignal.timeout(60_000);
 
 type Says = { readonly status?: number; readonly body: object | string };
 type Node = { readonly url: string; asked: number };

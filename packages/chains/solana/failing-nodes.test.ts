@@ -52,7 +52,7 @@ async function liar(
 }
 
 const over = (world: World, urls: string[], changed: Partial<SolanaAdapterOptions> = {}) =>
-  adapterOf(world, [], { rpcUrls: urls, rpc: { attemptTimeoutMs: 2_000, rounds: 1 }, ...changed });
+  adapterOf(world, [], { rpcUrls: urls, rpc: { rounds: 1 }, ...changed });
 
 test('an account that the program never writes is no fact', async (context) => {
   const { world, escrow } = await sceneOf(context);
@@ -86,7 +86,7 @@ test('a node that answers no long list of signatures is asked for short ones', a
     if (limit <= 3) return forward();
     return new Promise<object>(() => {});
   });
-  const rpc = { attemptTimeoutMs: 1_000, rounds: 1 };
+  const rpc = { attemptTimeoutMs: 3_000, rounds: 1 };
   const adapter = adapterOf(world, [], { rpcUrls: [url], rpc });
   adapter.watch([escrow]);
   const funded = await fund(world, escrow);

@@ -22,7 +22,7 @@ function readerAt(url: string): LaunchReader {
     mostDriftSeconds: policy.driftSeconds,
     genesisHash,
     now: () => Math.floor(Date.now() / 1_000),
-    rpc: { attemptTimeoutMs: 1_000, rounds: 1 },
+    rpc: { rounds: 1 },
   }).launches!;
 }
 

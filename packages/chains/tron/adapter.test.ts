@@ -182,8 +182,7 @@ for (const [how, lie] of [
   });
 }
 
-const adapterOver = (...urls: string[]) =>
-  adapterOn(chain, urls, { http: { attemptTimeoutMs: 1_000, rounds: 1 } });
+const adapterOver = (...urls: string[]) => adapterOn(chain, urls, { http: { rounds: 1 } });
 
 const disagree = (words: RegExp) => refuses('sources_disagree', words);
 

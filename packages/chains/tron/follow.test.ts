@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { stateData } from '../escrows/calls.ts';
 import type { TronAdapter } from './adapter.ts';
@@ -124,34 +123,49 @@ test('a block that was not followed, or followed beside this head or unwatched, 
   assert.deepEqual(blocksToSearch(begun, 'it', -1, headOf(2)), [0]);
 });
 
-test('a node that is slow with receipts holds up no read; what it tells late is told then', async () => {
+test('a node that is slow with receipts holds up no read; what it tells late is told then', async (t) => {
   const leg = newLeg(chain);
   const open = newLeg(chain);
   // The lane drops its entry for the funding once it is claimed; the node's index of events keeps
   // it.
   const made = [await fund(chain, leg), await claim(chain, leg)];
   const funded = await fund(chain, open);
-  let delayMs = 0;
+  let held: Promise<void> | null = null;
+  let asked = 0;
   const adapter = await adapterOver(async ({ path }, forward) => {
-    if (/getblockbynum|gettransactioninfo/.test(path)) await sleep(delayMs);
+    if (/getblockbynum|gettransactioninfo/.test(path)) {
+      asked += 1;
+      await held;
+    }
     return forward();
   });
   const idsOf = async ({ escrow }: Leg) => {
     const { funded, claimed } = await adapter.readEscrow(escrow, signal());
     return [funded?.txid, claimed?.txid];
   };
+  /** The ids that a read gives while no receipt comes for so long. */
+  const without = async (each: Leg, ms: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    [held, asked] = [promise, 0];
+    const ids = idsOf(each);
+    await waitUntil(() => asked > 0);
+    t.mock.timers.tick(ms);
+    return { ids, answer: resolve };
+  };
   await touchedBy(adapter);
   adapter.watch([leg.escrow, open.escrow]);
   await touchedBy(adapter);
-  delayMs = 550;
-  await idsOf(leg);
-  assert.deepEqual(await idsOf(leg), made);
-  // Two answers take longer than a read waits.
-  delayMs = 1_100;
-  assert.deepEqual(await idsOf(open), ['unknown', undefined]);
-  delayMs = 0;
+  // The types of Node do not know this one.
+  t.mock.timers.enable({ apis: ['AbortSignal.timeout' as 'setTimeout'] });
+  // Its secret is worth all the time there is.
+  const first = await without(leg, 2_000);
+  first.answer();
+  assert.deepEqual(await first.ids, made);
+  const tooLate = await without(open, 2_000);
+  assert.deepEqual(await tooLate.ids, ['unknown', undefined]);
+  tooLate.answer();
   await waitUntil(async () => (await touchedBy(adapter)).includes(open.escrow.address));
-  delayMs = 2_100;
+  held = new Promise(() => {});
   assert.deepEqual(await idsOf(open), [funded, undefined]);
 });
 

@@ -27,7 +27,7 @@ const { chain, urlOf } = await tronWorld();
 
 function httpOf(...urls: string[]): Http {
   const sources = urls.map((url) => ({ url }));
-  return httpClient({ chain: 'tron-dev', sources, attemptTimeoutMs: 1_000, rounds: 1 });
+  return httpClient({ chain: 'tron-dev', sources, rounds: 1 });
 }
 const http = httpOf(chain.url);
 const through = async (lie: Lie): Promise<Http> => httpOf(await urlOf(lie));

@@ -116,7 +116,7 @@ for (const how of ['504', 'a refusal', 'never']) {
         if (how === 'never') return undefined;
         return how === '504' ? { status: 504, body: {} } : { body: refusal };
       },
-      { http: { attemptTimeoutMs: 1_000, rounds: 1 } },
+      { http: { attemptTimeoutMs: 3_000, rounds: 1 } },
     );
     // One look waits 2 s for a search, which goes on.
     const told = await waitUntil(async () => {

@@ -34,7 +34,7 @@ before(async () => {
   }
 });
 
-const signal = () => AbortSignal.timeout(20_000);
+const signal = () => AbortSignal.timeout(60_000);
 const unused = newcomer();
 const asked: string[] = [];
 function client(url: string): Http {
@@ -178,7 +178,7 @@ function chainOf(seconds: Seconds) {
   const http = { call } as unknown as Http;
   const head = blockOf(seconds, seconds.length - 1);
   const find = async (second: number) =>
-    (await firstFrom({ http }, second, head, AbortSignal.timeout(5_000)))?.number;
+    (await firstFrom({ http }, second, head, AbortSignal.timeout(60_000)))?.number;
   return { asked, find, http, head };
 }
 
@@ -186,7 +186,7 @@ test('swaps of the same ten minutes share the search for their first block, ten 
   const { asked, http, head } = chainOf(everySlot(2_000));
   const watch = { http, starts: new Map<number, number>() };
   const tenMinutes = start - (start % 600) + 3_600;
-  const firstOf = (since: number) => firstSince(watch, since, head, AbortSignal.timeout(5_000));
+  const firstOf = (since: number) => firstSince(watch, since, head, AbortSignal.timeout(60_000));
   const first = await firstOf(tenMinutes + 599);
   const questions = asked.length;
   assert.equal(first, Math.ceil((tenMinutes - 600 - start) / 3));
@@ -231,7 +231,7 @@ test('a node that lacks a block tells nothing rather than something wrong', asyn
   const head = blockOf(everySlot(200), 199);
   const http = { call: async () => ({}) } as unknown as Http;
   for (const second of [start + 3, Math.floor(head.timestampMs / 1_000)]) {
-    assert.equal(await firstFrom({ http }, second, head, AbortSignal.timeout(5_000)), null);
+    assert.equal(await firstFrom({ http }, second, head, AbortSignal.timeout(60_000)), null);
   }
 });
 

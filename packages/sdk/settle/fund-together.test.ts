@@ -26,6 +26,7 @@ import {
   withAdapter,
 } from '../testing/sides.ts';
 import { timed } from '../testing/timed.ts';
+import type { FundsTogether } from './context.ts';
 import { type FundedTogether, fundingsTogether } from './fund-together.ts';
 
 const on = onChains(async ({ anvil, chains }) => {
@@ -47,7 +48,18 @@ async function takers(
   store: Store = memoryStore(),
 ): Promise<Many> {
   const batches: FundedTogether[] = [];
-  const fundsTogether = fundingsTogether({ withinMs: 1_500, onSent: (each) => batches.push(each) });
+  const together = fundingsTogether({ withinMs: 200, onSent: (each) => batches.push(each) });
+  const all = Promise.withResolvers<void>();
+  let waiting = 0;
+  const fundsTogether: FundsTogether = {
+    // However long each takes before it funds.
+    fund: async (context) => {
+      waiting += 1;
+      if (waiting === count) all.resolve();
+      await all.promise;
+      return together.fund(context);
+    },
+  };
   const sides: SettleInput[] = [];
   for (let at = 0; at < count; at += 1) {
     sides.push(await sideOf(on.chains.swap(coins), 'taker', { store, fundsTogether }));

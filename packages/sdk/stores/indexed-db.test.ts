@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { type BundledPage, serveBundled } from '@parley/verify/test/support/bundled-page.ts';
 import { pageLimitMs, sharedBrowser } from '@parley/verify/test/support/chromium.ts';
 import { waitUntil } from '@parley/verify/test/support/waiting.ts';
@@ -226,12 +227,19 @@ test('a store that other tabs keep from opening is told within the limit, and hu
     const other = await another();
     // It is not deleted while a tab has it.
     await other.evaluate(`void indexedDB.deleteDatabase('${name}')`);
-    const refused = assert.rejects(remoteStore(page, name), {
+    let isOver = false;
+    const opening = remoteStore(page, name).finally(() => {
+      isOver = true;
+    });
+    const refused = assert.rejects(opening, {
       code: 'blocked',
       message: /store swaps could not be opened within 5000 ms.*Close the other tabs/,
     });
-    await page.waitForTimeout(300);
-    await page.clock.fastForward(5_000);
+    // The page does not tell when it has begun to wait.
+    await waitUntil(async () => {
+      await page.clock.fastForward(5_000);
+      return isOver;
+    });
     await refused;
     assert.deepEqual(await store.getSwap(swapId), record);
     // A connection that opens too late is closed again, so it holds up no other.
@@ -253,7 +261,13 @@ test('data that the browser deletes under an open store are told, not replaced b
     const storageTypes = 'indexeddb';
     await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
     const gone = { code: 'gone', message: /closed or deleted the store swaps/ };
-    await page.waitForTimeout(200);
+    // The browser tells it when it comes to it.
+    const isTold = () =>
+      store.getSwap(swapId).then(
+        (found) => !isDeepStrictEqual(found, record) && assert.fail('replaced by something else'),
+        () => true,
+      );
+    await waitUntil(isTold);
     await assert.rejects(store.getSwap(swapId), gone);
     await assert.rejects(store.putSwap(record), gone);
     await assert.rejects(store.swapIds(), gone);

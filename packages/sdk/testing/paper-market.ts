@@ -103,7 +103,7 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     }
     calls.push(name);
   };
-  const signal = () => AbortSignal.timeout(15_000);
+  const signal = () => AbortSignal.timeout(60_000);
   const keep = async (verb: ScheduledVerb, leg: LegName, transactions: readonly string[]) => {
     const escrow = watchedOf(paper, leg);
     const { scheduledSpends } = paper.sources[leg].adapter;

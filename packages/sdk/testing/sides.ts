@@ -46,7 +46,7 @@ export function anvilOf({ dev, place }: FourChains): Anvil {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(60_000),
     });
     const { result, error } = (await response.json()) as { result: T; error?: unknown };
     assert.equal(error, undefined, `${method}: ${JSON.stringify(error)}`);

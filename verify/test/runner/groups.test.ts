@@ -16,7 +16,7 @@ import {
   secondsOfEach,
   together,
 } from './groups.ts';
-import { idleOver } from './usage.ts';
+import { idleOver, secondsOfTimes } from './usage.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const all = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
@@ -88,6 +88,12 @@ test('the idle part of the cores is told from each sample to the next', () => {
     { idle: 1_300, whole: 5_500 },
   ];
   assert.deepEqual(idleOver(samples), [30, 0]);
+});
+
+test('the time of a part is its own and that of its children', () => {
+  const said = execFileSync('sh', ['-c', 'times'], { encoding: 'utf8' });
+  assert.match(said, /\dm[\d.]+s/);
+  assert.equal(secondsOfTimes('0m0.25s 0m0.25s\n1m2.000s 0m3.50s\n'), 66);
 });
 
 test('each file of a group is a suite with hooks of its own; one that throws, or leaves an error to nobody, fails it', async (t) => {

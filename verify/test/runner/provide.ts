@@ -32,16 +32,7 @@ export async function provide(wanted: readonly Need[], machine = ours): Promise<
   const listed = lacking.map(({ what, why }) => `${what} (${why})`).join(', ');
   machine.say(`These tests need what is not here: ${listed}`);
   const installed = lacking.filter((need): need is Installed => 'packages' in need);
-  const must = installed.filter(({ isSpare }) => isSpare !== true);
-  const others = installed.filter(({ isSpare }) => isSpare === true);
-  let command = `apt-get update && ${installing}`;
-  for (const each of [must, ...others.map((one) => [one])]) {
-    if (each.length === 0) continue;
-    const isHad = await install(each, command, machine);
-    if (!isHad && each === must) return false;
-    // The lists are new by now.
-    command = installing;
-  }
+  if (!(await installAll(installed, machine))) return false;
   const unpacked = lacking.filter((need): need is Unpacked => 'program' in need);
   await machine.unpack(unpacked.map(({ program }) => program)).catch((error: Error) => {
     machine.say(`${unpacked.map(({ what }) => what).join(', ')} cannot be had: ${error.message}`);
@@ -49,12 +40,35 @@ export async function provide(wanted: readonly Need[], machine = ours): Promise<
   return true;
 }
 
+/** Together: apt reads its lists anew each time. Apart where that fails: a spare one may be why. */
+async function installAll(lacking: readonly Installed[], machine: Machine): Promise<boolean> {
+  const must = lacking.filter(({ isSpare }) => isSpare !== true);
+  const others = lacking.filter(({ isSpare }) => isSpare === true);
+  const groups = [must, ...others.map((one) => [one])].filter((each) => each.length > 0);
+  let command = `apt-get update -o Acquire::Languages=none && ${installing}`;
+  if (machine.isRoot && groups.length > 1) {
+    const { code } = await machine.run(`${command} ${packagesOf(lacking)}`);
+    if (code === 0) return true;
+    // The lists are new by now.
+    command = installing;
+  }
+  for (const each of groups) {
+    const isHad = await install(each, command, machine);
+    if (!isHad && each === must) return false;
+    command = installing;
+  }
+  return true;
+}
+
+const packagesOf = (lacking: readonly Installed[]) =>
+  lacking.flatMap((need) => need.packages).join(' ');
+
 async function install(
   lacking: readonly Installed[],
   command: string,
   machine: Machine,
 ): Promise<boolean> {
-  const packages = lacking.flatMap((need) => need.packages).join(' ');
+  const packages = packagesOf(lacking);
   if (!machine.isRoot) {
     machine.say(`As root, once: ${command} ${packages}`);
     return false;

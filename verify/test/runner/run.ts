@@ -13,7 +13,7 @@ import { generate } from '@parley/scripts/generate.ts';
 import { root, runFiles } from './files.ts';
 import { needsOf } from './needs.ts';
 import { provide } from './provide.ts';
-import { type Used, used } from './usage.ts';
+import { secondsOfTimes, type Used, used } from './usage.ts';
 
 /** With `npm ci` before it the whole stays below 20 minutes. */
 const limitMs = 19.3 * 60_000;
@@ -77,24 +77,35 @@ let passed = 0;
 let failed = 0;
 const usedBefore: Used[] = [];
 
+/** A part beside others: its shell tells what it used, where the system tells of all together. */
+const timing = [
+  '-c',
+  'trap "kill \\$child" TERM; "$@" & child=$!; wait $child; code=$?; times >&3; exit $code',
+  'sh',
+];
+
 /** Its output is shown once it has ended: another one runs beside it. */
 async function check({ part, command, args }: Check): Promise<string> {
   const began = Date.now();
-  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
+  const child = spawn('sh', [...timing, command, ...args], { cwd: root, stdio: [...stdio] });
   children.add(child);
   let output = '';
+  let times = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
+    stream?.on('data', (chunk: Buffer) => {
       output += chunk;
     });
   }
+  child.stdio[3]?.on('data', (chunk: Buffer) => {
+    times += chunk;
+  });
   const code = await new Promise((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('close', resolve);
   });
   children.delete(child);
-  // The system counts a child once it has ended: two beside each other are told apart.
-  usedBefore.push(used(part));
+  usedBefore.push({ what: part, seconds: secondsOfTimes(times) });
   const seconds = Math.round((Date.now() - began) / 1000);
   const ended = code === 0 ? 'ok' : `FAILED (${code})`;
   console.log(`\n== ${part}\n${output.trimEnd()}\n== ${part}: ${ended} in ${seconds} s`);
@@ -128,13 +139,15 @@ process.env.PATH = [dirname(process.execPath), process.env.PATH].join(':');
 used('the start of the run');
 // Packages of Debian come by the network meanwhile, and are here before the first test.
 const provided = provide(needsOf(root, files)).then((isHere) => {
-  usedBefore.push(used('packages of Debian'));
   if (isHere) return;
   for (const child of children) child.kill('SIGTERM');
   process.exit(1);
 });
 if (isWhole) await checkAll();
 await provided;
+const known = usedBefore.reduce((sum, { seconds }) => sum + seconds, 0);
+const packages = used('packages of Debian');
+usedBefore.push({ ...packages, seconds: packages.seconds - known });
 if (stopping.signal.aborted) process.exit(1);
 const { signal } = stopping;
 const tests = await runFiles({ files, name, isWatching, signal, used: usedBefore });

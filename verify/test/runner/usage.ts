@@ -25,6 +25,12 @@ function secondsOfChildren(): number {
   return (Number(numbers[13]) + Number(numbers[14])) / ticksPerSecond;
 }
 
+/** Of a shell and its children, by its word `times`, such as `0m1.50s`, four times. */
+export function secondsOfTimes(times: string): number {
+  const all = [...times.matchAll(/(\d+)m([\d.]+)s/g)];
+  return all.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
+}
+
 let noted = 0;
 
 /** Since the last time. */

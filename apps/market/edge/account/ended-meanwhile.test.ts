@@ -10,6 +10,7 @@ import { deleteLogin } from '../../db/logins.ts';
 import { insertPayout } from '../../db/payouts.ts';
 import { findLiveSession, revokeSession } from '../../db/sessions.ts';
 import { deleteLoginWallet } from '../../db/wallets.ts';
+import { untilBlocked } from '../../market/testing/blocked.ts';
 import { endAccount } from '../../people/delete.ts';
 import { removeLogin } from '../../people/logins.ts';
 import { hashOf, windowAt } from '../../people/sessions.ts';
@@ -25,16 +26,6 @@ const edge = await testPeople();
 edge.deps.freeze();
 const { db } = edge.deps;
 
-async function untilBlocked(count = 1): Promise<void> {
-  const text = `select 1 as one from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
-  for (let poll = 0; poll < 500; poll += 1) {
-    if ((await edge.sql(text)).length >= count) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`fewer than ${count} wait for the account`);
-}
-
 /** Has `change` happen while `act` waits for the account. */
 async function meanwhile<T>(
   accountId: string,
@@ -44,7 +35,7 @@ async function meanwhile<T>(
   const { acted } = await db.transaction(async (tx) => {
     await lockIfLive(tx, accountId);
     const acted = act();
-    await untilBlocked();
+    await untilBlocked(db, 1);
     await change(tx);
     return { acted };
   });

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Trader } from '@parley/verify/test/support/trading.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import { notifyWork } from '../../db/work.ts';
 import { withdrawDue } from '../../market/cancel-on-disconnect.ts';
 import { handOut } from '../../webhooks/hand-out.ts';
-import { reached } from '../../webhooks/testing/market.ts';
 import type { FeedClient } from '../testing/feed-client.ts';
 import { feedMarket } from '../testing/feed-market.ts';
 
@@ -42,7 +42,7 @@ const graces = (maker: Trader) =>
 
 /** When its process has stored that a connection is gone. */
 const isGone = (maker: Trader, count = 1) =>
-  reached(async () => (await graces(maker)).filter(({ due_at: at }) => at).length === count);
+  waitUntil(async () => (await graces(maker)).filter(({ due_at: at }) => at).length === count);
 
 /** As if so much time had passed since its connections were gone. */
 async function pass(maker: Trader, seconds: number): Promise<void> {
@@ -59,7 +59,7 @@ const levelsOf = async ({ accountId }: Trader) =>
   (await market.sql('select from levels where account_id = $1', accountId)).length;
 
 const isWithdrawn = (threadId: string) =>
-  reached(async () => (await statusOf(threadId)) === 'closed');
+  waitUntil(async () => (await statusOf(threadId)) === 'closed');
 /** The withdrawals due now, and the remainder of a pass that the market itself had begun. */
 const look = () => withdrawDue(market.deps, false);
 
@@ -71,7 +71,7 @@ test('gone for so long, and not a moment less, on the clock of the database', as
   const client = await market.maker(maker, armed);
   assert.equal((await client.of('cancelOnDisconnect')).seconds, 60);
   await closed(client);
-  assert.ok(await isGone(maker));
+  await isGone(maker);
   // Clocks of processes say nothing.
   market.deps.advance(3_600_000);
   await look();
@@ -81,9 +81,9 @@ test('gone for so long, and not a moment less, on the clock of the database', as
   assert.equal(await statusOf(threadId), 'open');
   assert.equal(await levelsOf(maker), 1);
   await pass(maker, 5);
-  assert.ok(await isWithdrawn(threadId));
+  await isWithdrawn(threadId);
   assert.equal(await levelsOf(maker), 0);
-  assert.ok(await reached(async () => (await graces(maker)).length === 0));
+  await waitUntil(async () => (await graces(maker)).length === 0);
 });
 
 test('the taker is told and so is the maker when it comes back; nobody else’s quotes end', async () => {
@@ -96,9 +96,9 @@ test('the taker is told and so is the maker when it comes back; nobody else’s 
   const plain = await market.maker(other.maker);
   await closed(plain);
   await closed(before);
-  assert.ok(await isGone(maker));
+  await isGone(maker);
   await pass(maker, 60);
-  assert.ok(await isWithdrawn(threadId));
+  await isWithdrawn(threadId);
   while ((await handOut(market.deps)) !== 0);
   const back = await market.maker(maker, { ...armed, events, sinceEvent });
   for (const [role, client] of Object.entries({ taker: ofTaker, maker: back })) {
@@ -111,23 +111,23 @@ test('the taker is told and so is the maker when it comes back; nobody else’s 
 test('a maker back within its grace keeps its quotes, and so does one with another connection', async () => {
   const { maker, threadId } = await quoting();
   await closed(await market.maker(maker, armed));
-  assert.ok(await isGone(maker));
+  await isGone(maker);
   await pass(maker, 55);
   const one = await market.maker(maker, armed);
   const two = await market.maker(maker, armed);
   await closed(one);
-  assert.ok(await isGone(maker));
+  await isGone(maker);
   await pass(maker, 60);
   await look();
   assert.equal(await statusOf(threadId), 'open');
   // One that did not ask keeps nothing alive.
   await market.maker(maker);
   await closed(two);
-  assert.ok(await isGone(maker, 2));
+  await isGone(maker, 2);
   await look();
   assert.equal(await statusOf(threadId), 'open');
   await pass(maker, 60);
-  assert.ok(await isWithdrawn(threadId));
+  await isWithdrawn(threadId);
 });
 
 test('one that says that it asks no more keeps its quotes; a grace out of bounds is refused', async () => {
@@ -150,7 +150,7 @@ test('one that says that it asks no more keeps its quotes; a grace out of bounds
 test('a maker back too late finds its quotes withdrawn before it is answered, and new ones stay', async () => {
   const { maker, threadId } = await quoting();
   await closed(await market.maker(maker, armed));
-  assert.ok(await isGone(maker));
+  await isGone(maker);
   // Over, and somebody has begun, who does not go on.
   await market.sql(
     `update feed_switches set fired = true, due_at = clock_timestamp() + interval '10 s'
@@ -177,5 +177,5 @@ test('a process that was taken for dead ends the connections whose quotes are go
   );
   assert.equal((await client.closed).code, 1012);
   assert.match((await client.of('error')).error, /your quotes were withdrawn/);
-  assert.ok(await isWithdrawn(threadId));
+  await isWithdrawn(threadId);
 });

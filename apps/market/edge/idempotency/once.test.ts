@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { ParleyError } from '@parley/core/errors.ts';
+import { waitUntil } from '@parley/verify/test/support/waiting.ts';
 import type { Tx } from '../../db/database.ts';
 import { prune } from '../../market/prune.ts';
 import { buildApp } from '../app.ts';
@@ -65,12 +66,7 @@ function gate() {
 }
 
 async function until(is: (answer: Answer) => boolean, ask: () => Promise<Answer>) {
-  let answer = await ask();
-  for (let tries = 0; tries < 1_000 && !is(answer); tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    answer = await ask();
-  }
-  assert.ok(is(answer), codeOf(answer));
+  await waitUntil(async () => is(await ask()));
 }
 
 /** The stored answer again, without a run. */

@@ -205,7 +205,7 @@ test('fundings of several swaps in one transaction are each known as sent, and e
     const built = await adapter?.buildBatch?.(
       { verb: 'fund', legs },
       from,
-      AbortSignal.timeout(9_000),
+      AbortSignal.timeout(60_000),
     );
     const raws = await signEvm(
       world,
@@ -232,7 +232,7 @@ test('fundings of several swaps in one transaction are each known as sent, and e
     return db.transaction(work);
   };
   const deps = { ...world.deps, db: { ...db, transaction: onceHeld } };
-  const signal = AbortSignal.timeout(9_000);
+  const signal = AbortSignal.timeout(60_000);
   const sent = { chain: evm, signed: funding, inTurns: atAStretch, signal };
   await assert.rejects(
     sendOn(deps, async () => {}, sent),
@@ -311,7 +311,7 @@ async function withHangingNodes(
     evm: { ...infos.evm, rpcUrl: nodes.evm.url },
     evm2: null,
   };
-  const settings = { ...deps.settings, chainTimeoutMs: 1_000 };
+  const settings = { ...deps.settings, chainTimeoutMs: 5_000 };
   const adapters = freshAdapters(behind, deps.now);
   try {
     await elsewhere({ settings, adapters }, {}, (postOf) => work(nodes, postOf));

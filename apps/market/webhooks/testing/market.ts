@@ -38,15 +38,6 @@ export function recording(answer: Answer = () => 200, at = () => 0) {
   return { sent, send };
 }
 
-/** Polls again and again, for up to ten seconds. */
-export async function reached(isSo: () => boolean | Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    if (await isSo()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return false;
-}
-
 export const typeOf = ({ body }: Sending) => (JSON.parse(body) as { type: string }).type;
 
 /** Before each test nothing has happened, and there is no webhook. */

@@ -114,7 +114,7 @@ export async function proofVectors() {
   const bytes = hexToBytes(key);
   const about = { productName: 'Parley', swapId: '0199d3c4-5e8f-7a30-9b1c-2d4e6f8091a2' };
   const pubkey = signBip322({ privateKey: bytes, kind: 'p2wpkh', message: '', network }).pubkey;
-  const never = AbortSignal.timeout(10_000);
+  const never = AbortSignal.timeout(60_000);
   const signers = [
     {
       family: 'evm',
