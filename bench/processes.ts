@@ -29,10 +29,11 @@ const coins: readonly (readonly [CoinName, CoinName])[] = [
 /** In a round, for each second of it. */
 const swapsPerSecond = 8;
 /**
- * Three processes compile their code three times. After eight rounds compilers still took 12 ms of a
- * swap by three, 5 by one.
+ * Three processes compile their code three times: compilers take 80 ms of a swap in the first round,
+ * 25 after eight rounds of a swap a pair, and as much as of one process after eight of three.
  */
-const warmRounds = usually(12, 0);
+const warmRounds = usually(8, 0);
+const warmSwaps = 3;
 /** The idle time of processes is measured for so long before, and is no part of a swap. */
 const idleMs = 20_000;
 const processes = 3;
@@ -72,11 +73,11 @@ export async function processRows(
     [alone, await apart(servers, (first) => idleOf(market, [first]))],
   ]);
   let turn = 0;
-  const next = (work: typeof around) => {
+  const next = (work: typeof around, each = 1) => {
     turn += 1;
-    return work(market, servers, idle.get(work)!, turn);
+    return work(market, servers, idle.get(work)!, { turn, each });
   };
-  for (let round = 0; round < warmRounds; round += 1) await next(around);
+  for (let round = 0; round < warmRounds; round += 1) await next(around, warmSwaps);
   const one: Spent[] = [];
   const three: Spent[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -133,8 +134,8 @@ async function idleOf({ database }: Market, servers: readonly Server[]): Promise
 
 const pidsOf = (servers: readonly Server[]) => servers.map((each) => each.market.child.pid!);
 
-const alone: typeof around = (market, servers, idle, turn) =>
-  apart(servers, (first) => around(market, [first], idle, turn));
+const alone: typeof around = (market, servers, idle, swaps) =>
+  apart(servers, (first) => around(market, [first], idle, swaps));
 
 /** By the first process, while the others stand still. */
 async function apart<Result>(
@@ -152,12 +153,17 @@ async function apart<Result>(
   }
 }
 
-/** One swap of each pair, settled at once, shared out among these processes: the time of one of them. */
+type Swaps = { readonly turn: number; readonly each: number };
+
+/**
+ * So many swaps of each pair, settled at once, shared out among these processes: the time of one of
+ * them.
+ */
 async function around(
   market: Market,
   servers: readonly Server[],
   idle: Idle,
-  turn: number,
+  { turn, each }: Swaps,
 ): Promise<Spent> {
   const { stage, pairs } = market;
   point(
@@ -168,7 +174,8 @@ async function around(
   const before = [ticksOf(pids), ticksOf([market.database])] as const;
   const began = performance.now();
   const deals: Deal[] = [];
-  for (const [at, [one, other]] of pairs.entries()) {
+  const agreeing = Array.from({ length: each }, () => pairs).flat();
+  for (const [at, [one, other]] of agreeing.entries()) {
     const [b, a] = coins[at % coins.length]!;
     // Coins go back in each second round, so that nobody runs out of them.
     const pair: Pair = turn % 2 === 0 ? [one, other] : [other, one];
@@ -183,7 +190,7 @@ async function around(
   const seconds = (performance.now() - began) / 1_000;
   const spent = (of: readonly number[], since: number, idleMs: number) =>
     (((ticksOf(of) - since) / ticksPerSecond) * 1_000 - seconds * servers.length * idleMs) /
-    pairs.length;
+    deals.length;
   return {
     servers: spent(pids, before[0], idle.servers),
     database: spent([market.database], before[1], idle.database),
