@@ -118,10 +118,10 @@ for (const how of ['504', 'a refusal', 'never']) {
       },
       { http: { attemptTimeoutMs: 3_000, rounds: 1 } },
     );
-    // One look waits 2 s for a search, which goes on.
+    // One look waits 2 s for a search, which goes on; a busy machine may find the claim otherwise.
     const told = await waitUntil(async () => {
       const facts = await read(adapter, first);
-      return facts.claimed ? facts : null;
+      return facts.claimed && asked.some((blocks) => blocks <= 10) ? facts : null;
     });
     assert.deepEqual([told.claimed?.deep, told.secret], [true, first.secret], `${asked}`);
     const wide = asked.filter((blocks) => blocks > 10).length;
