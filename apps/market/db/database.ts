@@ -61,8 +61,11 @@ export const databaseLimits: DatabaseLimits = {
   connectMs: 5_000,
 };
 
-/** Longer than the slowest usual poll: a new connection costs thirty statements before its first. */
-const idleMs = 60_000;
+/**
+ * A new connection costs thirty statements before its first. Passes of ten seconds that meet by
+ * chance need a third one every minute or two.
+ */
+const idleMs = 180_000;
 
 /** How much longer than the server's own limit an answer is waited for. */
 const silentMs = 5_000;
