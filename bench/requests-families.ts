@@ -29,6 +29,8 @@ const usualPairs: readonly Pair[] = [
   ['bitcoin', 'tron'],
   ['bitcoin', 'solana'],
   ['tron', 'solana'],
+  ['tron', 'evm'],
+  ['evm', 'solana'],
 ];
 /** Their simulators need no further process. */
 const fewPairs: readonly Pair[] = [['tron', 'solana']];
@@ -37,8 +39,17 @@ const otherOf = ([one, other]: Pair, place: Place): Place => (place === one ? ot
 /** As what is asked of a pair is named. */
 export const isOfPair = (what: string) => what.includes(', with ');
 
+const coins = ['token', 'permits', 'native'] as const;
+/** Bitcoin has its own coin alone, and `permits`, a token with EIP-2612 and EIP-3009, is EVM's. */
+type Coin = (typeof coins)[number];
+const inWords: Readonly<Record<Coin, string>> = {
+  token: '',
+  permits: ' in a token with permits',
+  native: ' in coins',
+};
+
 export type Families = {
-  /** One swap of each pair, settled. */
+  /** Swaps of each pair, settled: of tokens, of tokens with permits, of coins. */
   ask(measure: Meter['measure']): Promise<void>;
   askPair(pair: Pair, measure: Meter['measure']): Promise<void>;
   readonly market: Market;
@@ -55,19 +66,23 @@ export type Market = {
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
   readonly drivers: Readonly<Partial<Record<Place, Driver>>>;
-  readonly assets: Readonly<Partial<Record<Place, Asset>>>;
+  /** By place and coin. */
+  readonly assets: ReadonlyMap<string, Asset>;
   /** Follows all chains, and then does what is due. */
   look(): Promise<void>;
   follow(place: Place): Promise<void>;
 };
 
-export const startFamilies = sharing(openFamilies);
+export const startFamilies = sharing((given?: readonly Pair[], start?: Starting) =>
+  openFamilies(isMiniature ? fewPairs : given, start),
+);
 
-async function openFamilies(
-  given: readonly Pair[] = usualPairs,
-  start: Readonly<Record<Place, () => Promise<Driver>>> = startDriver,
+type Starting = Readonly<Record<Place, () => Promise<Driver>>>;
+
+export async function openFamilies(
+  pairs: readonly Pair[] = usualPairs,
+  start: Starting = startDriver,
 ): Promise<Families> {
-  const pairs = isMiniature ? fewPairs : given;
   const places = [...new Set(pairs.flat())];
   const [database, ...started] = await Promise.all([
     testDatabase({ connections: 10 }),
@@ -80,23 +95,30 @@ async function openFamilies(
     adapters: new Map(adapters.map((each) => [each.chain, each])),
     settings: { rateLimit: 10_000_000 },
   });
+  const traded = places.flatMap((place) => {
+    const driver = driverOf({ drivers }, place);
+    return coinsOf(place, driver).map((coin) => ({ place, coin, driver }));
+  });
   const seeded = await seedAssets(
     database.db,
     deps,
-    adapters.map(({ chain, family }) => {
-      const address = driverOf({ drivers }, family as Place).token(kindOf(family));
-      const [symbol, decimals] = address === null ? ['BTC', 8] : ['USD', 6];
-      return { chain, symbol: symbol as string, address, decimals: decimals as number };
-    }),
+    traded.map(({ coin, driver }) => ({
+      chain: driver.dev.info.chain,
+      symbol: coin.toUpperCase(),
+      address: addressOf(driver, coin),
+      decimals: 6,
+    })),
   );
-  const known = adapters.map(({ family }, at) => [family, seeded[at]] as const);
+  const assets = new Map(
+    traded.map(({ place, coin }, at) => [`${place} ${coin}`, seeded[at] as Asset]),
+  );
   const app = await buildApp(deps, { processorClock: () => 0 });
   const settlement = createSettlement(deps);
   const market: Market = {
     app,
     deps,
     drivers,
-    assets: Object.fromEntries(known) as Record<Place, Asset>,
+    assets,
     look: () =>
       asMarket(async () => {
         for (const { chain } of adapters) await settlement.pass(chain);
@@ -110,9 +132,16 @@ async function openFamilies(
   return {
     market,
     pairs,
-    askPair: (pair, measure) => askSwap(market, pair, measure),
+    askPair: (pair, measure) => askSwap(market, { pair, coin: 'token' }, measure),
     ask: async (measure) => {
-      for (const pair of pairs) await askSwap(market, pair, measure);
+      for (const pair of pairs) {
+        for (const coin of coins) {
+          const isThere = pair.some((place) => assets.has(`${place} ${coin}`));
+          // Bitcoin's coins are in each of its swaps.
+          const isOther = coin !== 'native' || !pair.includes('bitcoin');
+          if (isThere && isOther) await askSwap(market, { pair, coin }, measure);
+        }
+      }
     },
     stop: async () => {
       await settlement.stop();
@@ -129,13 +158,43 @@ export function driverOf({ drivers }: Pick<Market, 'drivers'>, place: Place): Dr
   return driver;
 }
 
-function assetOf({ assets }: Market, place: Place): Asset {
-  const asset = assets[place];
+function coinsOf(place: Place, { dev }: Driver): readonly Coin[] {
+  if (place === 'bitcoin') return ['native'];
+  const permits = dev.info.tokens?.some(({ contract }) => contract === permitting) ?? false;
+  return place === 'evm' && permits ? coins : ['token', 'native'];
+}
+
+const permitting = 'DevCoin';
+
+function addressOf(driver: Driver, coin: Coin): string | null {
+  if (coin !== 'permits') return driver.token(coin);
+  const found = driver.dev.info.tokens?.find(({ contract }) => contract === permitting);
+  return found?.address ?? null;
+}
+
+type Trade = { readonly pair: Pair; readonly coin: Coin };
+
+/** The coin of a leg: where its chain has none such, its token, or else its own coin. */
+function coinOf({ assets }: Pick<Market, 'assets'>, coin: Coin, place: Place): Coin {
+  const has = (each: Coin) => assets.has(`${place} ${each}`);
+  return [coin, 'token' as const].find(has) ?? 'native';
+}
+
+function assetOf(market: Market, coin: Coin, place: Place): Asset {
+  const asset = market.assets.get(`${place} ${coinOf(market, coin, place)}`);
   if (asset === undefined) throw new Error(`${place} is not traded`);
   return asset;
 }
 
-const kindOf = (place: string) => (place === 'bitcoin' ? 'native' : 'token');
+function amountOf(market: Market, coin: Coin, place: Place): bigint {
+  const own = coinOf(market, coin, place);
+  return driverOf(market, place).amount(own === 'permits' ? 'token' : own);
+}
+
+function nameOf(market: Market, coin: Coin, place: Place): string {
+  const words = place === 'bitcoin' ? '' : inWords[coinOf(market, coin, place)];
+  return `${named[place]}${words}`;
+}
 
 type Trader = ReturnType<typeof requestsTo>;
 type Traders = ReadonlyMap<Place, Trader>;
@@ -153,15 +212,19 @@ async function traderOf(market: Market, pair: Pair, gives: Place): Promise<Trade
   return { ...others, post: (...asked) => asMarket(() => post(...asked)) };
 }
 
-async function askSwap(market: Market, pair: Pair, measure: Meter['measure']): Promise<void> {
+async function askSwap(
+  market: Market,
+  { pair, coin }: Trade,
+  measure: Meter['measure'],
+): Promise<void> {
   const { db } = market.deps;
   // The wallets of a driver are one account's at a time.
   await db.rows({ name: 'bench_wallets', text: 'delete from wallets', values: [] });
   const traders = new Map<Place, Trader>();
   for (const place of pair) traders.set(place, await traderOf(market, pair, place));
-  const { id, secret, long } = await agreed(market, pair, traders);
+  const { id, secret, long } = await agreed(market, { pair, coin }, traders);
   const short = otherOf(pair, long);
-  const swap: Swap = { id, secret, pair, long };
+  const swap: Swap = { id, secret, pair, coin, long };
   // As a market that follows its chains: no request reads blocks that were read.
   await market.look();
   for (const on of [long, short]) {
@@ -172,27 +235,26 @@ async function askSwap(market: Market, pair: Pair, measure: Meter['measure']): P
   }
 }
 
-type Swap = {
+type Swap = Trade & {
   readonly id: string;
   readonly secret: string;
-  readonly pair: Pair;
   readonly long: Place;
 };
 
 const legOf = ({ long }: Swap, on: Place): LegName => (on === long ? 'b' : 'a');
 
 /** The taker gives what has the long leg, which is `b`. */
-async function agreed(market: Market, pair: Pair, traders: Traders) {
-  const amountOn = (place: Place) => driverOf(market, place).amount(kindOf(place)).toString();
+async function agreed(market: Market, { pair, coin }: Trade, traders: Traders) {
+  const amountOn = (place: Place) => amountOf(market, coin, place).toString();
   const secret = randomBytes(32).toString('hex');
   for (const long of pair) {
     const short = otherOf(pair, long);
     const [taker, maker] = [traders.get(long), traders.get(short)] as [Trader, Trader];
     const order = {
       direction: 'sell_base',
-      baseAssetId: assetOf(market, long).id,
+      baseAssetId: assetOf(market, coin, long).id,
       baseAmount: amountOn(long),
-      quoteAssetId: assetOf(market, short).id,
+      quoteAssetId: assetOf(market, coin, short).id,
       ttlSeconds: 600,
     };
     const { rfq } = must(await taker.post('/v1/rfqs', order));
@@ -216,12 +278,14 @@ type Doing = {
 /** Approvals first, each with its block. */
 async function fund(market: Market, trader: Trader, { swap, on, measure }: Doing): Promise<void> {
   const driver = driverOf(market, on);
-  const { chain } = assetOf(market, on);
+  const { coin, pair } = swap;
+  const { chain, address } = assetOf(market, coin, on);
+  await driver.dev.give({ address: driver.parties.funder.address, token: address, amount: null });
   const path = `/v1/swaps/${swap.id}/legs/${legOf(swap, on)}/fund`;
-  const other = named[otherOf(swap.pair, on)];
+  const other = nameOf(market, coin, otherOf(pair, on));
   let when = '';
   for (let isLast = false; !isLast; when = ' once it is approved') {
-    const name = `buildFund: on ${named[on]}${when}, with ${other}`;
+    const name = `buildFund: on ${nameOf(market, coin, on)}${when}, with ${other}`;
     const material: Material = must(await measure(name, () => trader.post(path)));
     isLast = transactionsIn(material) === 1;
     const signed = await driver.sign('funder', material);
@@ -239,10 +303,11 @@ function transactionsIn(material: Material): number {
 
 async function claim(market: Market, trader: Trader, { swap, on, measure }: Doing) {
   const driver = driverOf(market, on);
-  const { id, secret, pair } = swap;
-  const { chain } = assetOf(market, on);
+  const { id, secret, pair, coin } = swap;
+  const { chain } = assetOf(market, coin, on);
   const path = `/v1/swaps/${id}/legs/${legOf(swap, on)}/claim`;
-  const name = `broadcast: a claim on ${named[on]}, with ${named[otherOf(pair, on)]}`;
+  const other = nameOf(market, coin, otherOf(pair, on));
+  const name = `broadcast: a claim on ${nameOf(market, coin, on)}, with ${other}`;
   const signed = await driver.sign('receiver', must(await trader.post(path, { secret })), secret);
   const sent = await measure(name, () => trader.post('/v1/tx/broadcast', { chain, signed }));
   assert.equal(sent.status, 200, JSON.stringify(sent.body));

@@ -128,9 +128,22 @@ export async function fundAsked(
 /** Passes the gates of a funding, and tries what it is for: all is asked at one moment. */
 export async function mayFund(
   deps: Deps,
-  { swap, name }: { readonly swap: Swap; readonly name: LegName },
+  asked: { readonly swap: Swap; readonly name: LegName },
   signal: AbortSignal,
 ): Promise<Fundable> {
+  const { fundable, tried } = await passFundGate(deps, asked, signal);
+  await tried;
+  return fundable;
+}
+
+type Trying = { readonly fundable: Fundable; readonly tried: Promise<void> };
+
+/** Nothing may leave the market before it is `tried`. */
+async function passFundGate(
+  deps: Deps,
+  { swap, name }: { readonly swap: Swap; readonly name: LegName },
+  signal: AbortSignal,
+): Promise<Trying> {
   const about: Record<LegName, About> = { a: 'payout', b: 'payout', [name]: 'funding' };
   const trial = (of: LegName, { preflight }: Pick<Asks, 'preflight'>) => {
     const terms = termsOfLeg(swap, of);
@@ -139,7 +152,7 @@ export async function mayFund(
   /** The trials that ask nothing of a poll leave with it. */
   const early = (of: LegName) => {
     const adapter = adapterOf(deps, swap.state.legs[of].chain);
-    return adapter.at === undefined ? trial(of, adapter) : null;
+    return adapter.triesByLook ? null : trial(of, adapter);
   };
   const agreeing = begun(sourcesAgree(deps, swap, signal));
   const tried = { a: early('a'), b: early('b') };
@@ -154,11 +167,13 @@ export async function mayFund(
   const other = otherLeg(name);
   const paying = tried[other] ?? trial(other, asksOf(other));
   const funding = tried[name] ?? trial(name, own);
-  await agreeing;
-  await ready;
-  await paying;
-  await funding;
-  return { swap, name, escrow, state, clocks, asks: own };
+  const all = async () => {
+    await agreeing;
+    await ready;
+    await paying;
+    await funding;
+  };
+  return { fundable: { swap, name, escrow, state, clocks, asks: own }, tried: begun(all()) };
 }
 
 type FundRequest = BuildRequest & {
@@ -173,12 +188,14 @@ type FundRequest = BuildRequest & {
 export async function buildFund(deps: Deps, request: FundRequest): Promise<Built> {
   const { signal, feeRateSatPerVbyte, allowance, authorizes } = request;
   const asked = await fundAsked(deps.db, request);
-  const { name, escrow, state, clocks, asks } = await mayFund(deps, asked, signal);
+  const { fundable, tried } = await passFundGate(deps, asked, signal);
+  const { name, escrow, state, clocks, asks } = fundable;
   const leg = state.legs[name];
   const adapter = adapterOf(deps, leg.chain);
   const input = { escrow, feeRateSatPerVbyte, allowance, ...openingOf(escrow) };
-  const building = asks.buildFund(input, signal);
-  const made = built(await within(signal, leg.chain, building), fundBy(state, leg), clocks.wall);
+  const building = begun(within(signal, leg.chain, asks.buildFund(input, signal)));
+  await tried;
+  const made = built(await building, fundBy(state, leg), clocks.wall);
   if (made.sign !== 'evm-tx') return made;
   const needsAllowance = made.txs.length > 1;
   const wanted = { needsAllowance, allowance, authorizes, deadline: made.validUntil };

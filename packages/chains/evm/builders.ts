@@ -19,7 +19,7 @@ import { mustBeReleased } from './consent.ts';
 import { leastWei } from './fees.ts';
 import { evmTransactionGas } from './gas-policy.ts';
 import { estimate, notOpen, tryBatch, unseenClaim } from './gas-work.ts';
-import { allowanceOf, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';
+import { allowanceOf, type Block, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';
 import {
   batchCall,
   claimCall,
@@ -212,27 +212,23 @@ export async function preflight(
   if (about === 'claim') return tryClaim(watch, terms, signal);
   const { token } = terms;
   const head = begun(headBlock(watch.rpc, signal));
-  const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
-  const lent = await lentTo(watch, terms, signal);
+  const funding = about === 'funding' ? begun(tryFunding(watch, terms, signal)) : null;
+  const pay = (payer: Payer) =>
+    [terms.payout, terms.refund].map(({ address: to }) =>
+      begun(tryPayout(watch, terms, { about, to, payer, head }, signal)),
+    );
+  const lent = await whileLent(watch, terms, pay, signal);
   if (token !== null && lent === null) {
     if ((await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
       throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
     }
   }
-  const funding = await funder;
-  const payer = await payerOf(watch, terms, lent, signal);
-  const { timestamp } = await head;
-  const receivers = payer === null ? [] : [terms.payout, terms.refund];
-  const trials = [
-    ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),
-    ...receivers.map(({ address }) =>
-      tryPayout(watch, terms, about, address, payer as Payer, timestamp, signal),
-    ),
-  ];
-  for (const trial of await Promise.allSettled(trials)) {
-    if (trial.status === 'rejected') throw trial.reason;
-  }
-  if (payer === null) watch.log('preflight_without_balance', { chain: watch.chain, token });
+  await funding;
+  const paying =
+    lent ??
+    ((await isHeld(watch, terms, signal)) ? pay({ from: terms.refund.address, lent: {} }) : null);
+  for (const trial of paying ?? []) await trial;
+  if (paying === null) watch.log('preflight_without_balance', { chain: watch.chain, token });
 }
 
 /** The claim as it will be made, of another hashlock: by anybody, from what the contract holds. */
@@ -255,21 +251,29 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
 /** A claim does not see that a token's fee lets it arrive short: a funding would. */
 async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSignal) {
   if (terms.token === null) return;
-  const [lent, head] = await Promise.all([
-    lentTo(watch, terms, signal),
-    headBlock(watch.rpc, signal),
-  ]);
-  if (lent === null) return;
-  const { address } = terms.payout;
-  const payer = { from: stranger, lent };
-  await tryPayout(watch, terms, 'claim', address, payer, head.timestamp, signal);
+  const head = begun(headBlock(watch.rpc, signal));
+  const { address: to } = terms.payout;
+  const pay = (payer: Payer) => [
+    begun(tryPayout(watch, terms, { about: 'claim', to, payer, head }, signal)),
+  ];
+  for (const trial of (await whileLent(watch, terms, pay, signal)) ?? []) await trial;
 }
 
 /**
- * State overrides that give a stranger the amount; null where the token's balances cannot be lent.
+ * What a stranger does who is lent the amount; null where the token's balances cannot be lent. It
+ * begins beside the check that the likeliest place is where to lend: where it is not, anew.
  */
-function lentTo({ rpc }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
-  return lentFor(rpc, token, { holder: stranger, amount }, signal);
+async function whileLent<Trials>(
+  { rpc }: Watch,
+  { token, amount }: EscrowTerms,
+  pay: (payer: Payer) => Trials,
+  signal: AbortSignal,
+): Promise<Trials | null> {
+  const early = new Map<Overrides, Trials>();
+  const hope = (lent: Overrides) => void early.set(lent, pay({ from: stranger, lent }));
+  const lent = await lentFor(rpc, token, { holder: stranger, amount }, signal, hope);
+  if (lent === null) return null;
+  return early.get(lent) ?? pay({ from: stranger, lent });
 }
 
 type Holding = { readonly holder: string; readonly amount: bigint };
@@ -279,37 +283,40 @@ async function lentFor(
   token: string | null,
   { holder, amount }: Holding,
   signal: AbortSignal,
+  hope?: (lent: Overrides) => void,
 ): Promise<Overrides | null> {
   if (token === null) return { [holder]: { balance: `0x${amount.toString(16)}` } };
-  const lent = await lendBalance(rpc, token, holder, amount, signal);
+  const lent = await lendBalance(rpc, token, holder, amount, signal, hope);
   // Else a node that lends nothing would have it tried without a balance, or not at all.
   if (lent === null) await mustLend(rpc, signal);
   return lent;
 }
 
-async function payerOf(
-  watch: Watch,
+async function isHeld(
+  { rpc }: Watch,
   { token, amount, refund }: EscrowTerms,
-  lent: Overrides | null,
   signal: AbortSignal,
-): Promise<Payer | null> {
-  if (lent !== null) return { from: stranger, lent };
-  const held = await balanceAt(watch.rpc, token, refund.address, 'latest', signal);
-  return held >= amount ? { from: refund.address, lent: {} } : null;
+): Promise<boolean> {
+  return (await balanceAt(rpc, token, refund.address, 'latest', signal)) >= amount;
 }
+
+type Paying = {
+  readonly about: About;
+  readonly to: string;
+  readonly payer: Payer;
+  readonly head: Promise<Block>;
+};
 
 async function tryPayout(
   watch: Watch,
   terms: EscrowTerms,
-  about: About,
-  to: string,
-  payer: Payer,
-  timestamp: number,
+  { about, to, payer, head }: Paying,
   signal: AbortSignal,
 ): Promise<void> {
   const { rpc } = watch;
   const deployment = deploymentOf(watch, terms);
   const { from } = payer;
+  const { timestamp } = await head;
   const trial = trialEscrow(terms, deployment.contract, { from, to, timestamp });
   const allowance =
     terms.token === null || from === stranger
@@ -364,13 +371,9 @@ async function funderOf(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
   return { held, allowance };
 }
 
-async function tryFunding(
-  watch: Watch,
-  terms: EscrowTerms,
-  { held, allowance }: Funder,
-  signal: AbortSignal,
-): Promise<void> {
+async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
   const { rpc } = watch;
+  const { held, allowance } = await funderOf(watch, terms, signal);
   const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;
   const funder = refund.address;

@@ -5,6 +5,7 @@ import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
 import type { Heads, Tip } from '../interface/reading.ts';
 import { mustBeAsked } from '../kit/follow.ts';
+import { gathering, noteGathered } from '../nodes/gathering.ts';
 import type { EvmMethod } from '../nodes/methods.ts';
 import {
   type Answered,
@@ -13,6 +14,7 @@ import {
   cut,
   fewMiB,
   fewWords,
+  meaningIn,
   type OwnLimits,
   oneTransaction,
   quantity,
@@ -331,38 +333,30 @@ export function atLook(rpc: Rpc, heads: Heads): Rpc {
   const { hash } = heads;
   // Its size is bounded by the 50 escrows of a read and a request's gates.
   const told = new Map<string, Answered>();
-  const keyOf = ({ method, params }: Asked) => JSON.stringify([method, params]);
-  const keep = (asked: Asked, answer: Answered) => {
-    const key = keyOf(asked);
-    if (key.includes(hash)) told.set(key, answer);
-  };
   const pinned: Rpc = {
     ...rpc,
     call: async (method, params, signal, own = {}) => {
       const asked = named({ method, params, own }, hash);
-      const known = told.get(keyOf(asked));
-      if (known !== undefined && 'failure' in known) throw known.failure;
-      if (known !== undefined) return known.result;
-      const result = await rpc.call(asked.method, asked.params, signal, own);
-      keep(asked, { result });
-      return result;
-    },
-    batch: async (all, signal) => {
-      const asked = all.map((each) => named(each, hash));
-      const fresh = new Map(asked.map((each) => [keyOf(each), each]));
-      for (const key of told.keys()) fresh.delete(key);
-      const left = [...fresh.values()];
-      const answers = left.length > 1 ? await rpc.batch(left, signal) : [];
-      const given = new Map([...fresh.keys()].map((key, at) => [key, answers[at] ?? null]));
-      for (const each of left) {
-        const answer = given.get(keyOf(each));
-        if (answer) keep(each, answer);
-      }
-      return asked.map((each) => told.get(keyOf(each)) ?? given.get(keyOf(each)) ?? null);
+      const key = JSON.stringify([method, asked.params]);
+      const known = told.get(key) ?? (await answered(gathering(rpc, signal), asked, signal));
+      if (key.includes(hash)) told.set(key, known);
+      if ('failure' in known) throw known.failure;
+      return known.result;
     },
   };
+  noteGathered(pinned);
   looks.set(heads, pinned);
   return pinned;
+}
+
+/** Another answer than a contract's is thrown: it may be the node's own. */
+async function answered(rpc: Rpc, { method, params, own }: Asked, signal: AbortSignal) {
+  try {
+    return { result: await rpc.call(method, params, signal, own) };
+  } catch (failure) {
+    if (failure instanceof RpcError && meaningIn(failure) === 'reverted') return { failure };
+    throw failure;
+  }
 }
 
 /** A block that is asked for by a tag is whichever it is by then. */

@@ -46,7 +46,7 @@ export async function look(
   for (let tries = 1; ; tries += 1) {
     const head = await headBlock(gathering(watch.rpc, signal), signal);
     const heads = { height: head.number, hash: head.hash, clock: head.timestamp };
-    const together: Watch = { ...watch, rpc: gathering(atLook(watch.rpc, heads), signal) };
+    const together: Watch = { ...watch, rpc: atLook(watch.rpc, heads) };
     try {
       const facts = await Promise.all(
         escrows.map(async (each) => {

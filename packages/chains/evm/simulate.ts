@@ -102,13 +102,17 @@ const balanceGas = '0x7a120';
 const mostSlots = 32;
 const guessedSlots = 64n;
 
-/** Looks where the token reads (access list), then where compilers put mappings. null: not found. */
+/**
+ * Looks where the token reads (access list), then where compilers put mappings. null: not found.
+ * `hope` is told of the likeliest as it is checked.
+ */
 export async function lendBalance(
   rpc: Rpc,
   token: string,
   holder: string,
   amount: bigint,
   signal: AbortSignal,
+  hope: (lent: Overrides) => void = () => {},
 ): Promise<Overrides | null> {
   const call = { from: holder, to: token, data: balanceOfCall(holder), gas: balanceGas };
   const balanceWith = async (overrides: Overrides): Promise<bigint> => {
@@ -124,8 +128,9 @@ export async function lendBalance(
   // Some tokens keep shares or scaled balances: then a larger number is needed.
   for (const scale of [0n, 40n, 100n]) {
     const value = word((amount << scale) % 2n ** 250n);
-    for (const { address, key } of slots.slice(0, mostSlots)) {
+    for (const [at, { address, key }] of slots.slice(0, mostSlots).entries()) {
       const lent = { [address]: { stateDiff: { [key]: value } } };
+      if (scale === 0n && at === 0) hope(lent);
       if ((await balanceWith(lent)) >= amount) return lent;
     }
   }

@@ -58,6 +58,9 @@ export type Building = {
   /** The questions of gates beside a look, once: EVM of its block, TRON of now. Absent: anew. */
   at?(heads: Tip): Asks;
 
+  /** A trial shares the views of a look, by `at`: TRON. Elsewhere it leaves beside the look. */
+  readonly triesByLook?: true;
+
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
 
   /** Throws `nothing_there`, and unless the secret is public what `mustAgree` throws. */

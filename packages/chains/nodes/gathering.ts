@@ -14,12 +14,20 @@ const gatherings = new WeakMap<Rpc, WeakMap<AbortSignal, Rpc>>();
  * that gathers already is given back, so that the parts of a request share its turn.
  */
 export function gathering(rpc: Rpc, signal: AbortSignal): Rpc {
+  if (gathered.has(rpc)) return rpc;
   const own = gatherings.get(rpc) ?? new WeakMap<AbortSignal, Rpc>();
   gatherings.set(rpc, own);
   const made = own.get(signal) ?? gatheringFor(rpc, signal);
   own.set(signal, made);
   gatherings.set(made, own);
   return made;
+}
+
+const gathered = new WeakSet<Rpc>();
+
+/** The calls of this client go to one that gathers them: they share the turn of all others. */
+export function noteGathered(rpc: Rpc): void {
+  gathered.add(rpc);
 }
 
 function gatheringFor(rpc: Rpc, signal: AbortSignal): Rpc {

@@ -74,6 +74,7 @@ export function tronParty(options: TronAdapterOptions) {
       watch.readTo = height;
     },
     readSigned: (signed) => readSigned(watch, signed),
+    triesByLook: true,
     at: (heads) => asksOf({ ...watch, http: momentAt(node, heads) }),
     deployment,
     consent: consentOf(watch, kit.opened),
