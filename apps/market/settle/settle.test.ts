@@ -158,6 +158,30 @@ test('a party with the secret for the long leg is served while the short chain i
   must(await claimOf(builds, 'initiator', 'short'));
 });
 
+test('no funding is handed out before its trials have ended, though it is built', async () => {
+  const deal = await agree(world);
+  const built = Promise.withResolvers<void>();
+  const late = {
+    [bitcoin]: ({ buildFund }: ChainAdapter) => ({
+      buildFund: async (...asked: Parameters<ChainAdapter['buildFund']>) => {
+        const material = await buildFund(...asked);
+        built.resolve();
+        return material;
+      },
+    }),
+    [evm]: () => ({
+      preflight: async () => {
+        await built.promise;
+        throw new ParleyError('payout_would_fail', 'blocked', {});
+      },
+    }),
+  };
+  await altered(world, late, async () => {
+    refused(await deal.initiator.post(legPath(deal, 'long', 'fund')), 409, 'payout_would_fail');
+  });
+  must(await deal.initiator.post(legPath(deal, 'long', 'fund')));
+});
+
 test('a reorganisation takes a funding back, and says so', async () => {
   const deal = await agree(world);
   await fundLong(world, deal);

@@ -94,6 +94,18 @@ test('balances are found where a token reads them; without access lists where co
   assert.deepEqual(events, ['preflight_without_balance']);
 });
 
+test('a trial is made anew where the first place that a token reads is not its ledger', async () => {
+  const token = await deployToken(chain, 'DevDollar');
+  const adapter = await adapterOver(async ({ method }, forward) => {
+    const answer = await forward();
+    if (method !== 'eth_createAccessList' || 'error' in answer) return answer;
+    const { accessList } = answer.result as { accessList: { storageKeys: string[] }[] };
+    for (const { storageKeys } of accessList) storageKeys.unshift(`0x${'77'.repeat(32)}`);
+    return answer;
+  });
+  await tried(await termsOf({ token }), 'payout', adapter);
+});
+
 test('of an open escrow the claim itself is tried, from what the contract holds', async () => {
   const claimSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'claim' })).slice(2);
   const heard: string[] = [];
