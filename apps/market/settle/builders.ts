@@ -138,7 +138,7 @@ export async function mayFund(
 
 type Trying = { readonly fundable: Fundable; readonly tried: Promise<void> };
 
-/** Nothing may leave the market before it is `tried`. */
+/** A funding may leave the market once it is `tried`. */
 async function passFundGate(
   deps: Deps,
   { swap, name }: { readonly swap: Swap; readonly name: LegName },

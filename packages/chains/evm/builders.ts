@@ -260,8 +260,8 @@ async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSi
 }
 
 /**
- * What a stranger does who is lent the amount; null where the token's balances cannot be lent. It
- * begins beside the check that the likeliest place is where to lend: where it is not, anew.
+ * Trials of a stranger who is lent the amount; null where the token's balances cannot be lent. They
+ * begin beside the check that the likeliest place is where to lend: where it is not, anew.
  */
 async function whileLent<Trials>(
   { rpc }: Watch,
