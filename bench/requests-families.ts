@@ -158,18 +158,17 @@ export function driverOf({ drivers }: Pick<Market, 'drivers'>, place: Place): Dr
   return driver;
 }
 
-function coinsOf(place: Place, { dev }: Driver): readonly Coin[] {
+function coinsOf(place: Place, driver: Driver): readonly Coin[] {
   if (place === 'bitcoin') return ['native'];
-  const permits = dev.info.tokens?.some(({ contract }) => contract === permitting) ?? false;
-  return place === 'evm' && permits ? coins : ['token', 'native'];
+  return place === 'evm' && permitsOf(driver) !== null ? coins : ['token', 'native'];
 }
 
-const permitting = 'DevCoin';
-
 function addressOf(driver: Driver, coin: Coin): string | null {
-  if (coin !== 'permits') return driver.token(coin);
-  const found = driver.dev.info.tokens?.find(({ contract }) => contract === permitting);
-  return found?.address ?? null;
+  return coin === 'permits' ? permitsOf(driver) : driver.token(coin);
+}
+
+function permitsOf({ dev }: Driver): string | null {
+  return dev.info.tokens?.find(({ contract }) => contract === 'DevCoin')?.address ?? null;
 }
 
 type Trade = { readonly pair: Pair; readonly coin: Coin };

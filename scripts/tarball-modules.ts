@@ -5,7 +5,7 @@
 
 import { dirname, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { type Names, namesOf, type Resolve, type Texts } from './tarball-names.ts';
+import { type Import, type Names, namesOf, type Resolve, type Texts } from './tarball-names.ts';
 
 /** The names that others import of each file. */
 type Wanted = ReadonlyMap<string, Names>;
@@ -15,14 +15,16 @@ type Wanted = ReadonlyMap<string, Names>;
  * @returns by the paths of `texts`, those that remain
  */
 export async function joined(texts: Texts, resolve: Resolve, faces: ReadonlySet<string>) {
-  let wanted = wantedOf(texts, resolve, faces);
-  let owners = ownersOf(texts, resolve, faces);
+  const edges = edgesOf(texts, resolve);
+  let wanted = wantedOf(edges, faces);
+  let owners = ownersOf(edges, faces);
   for (;;) {
     const made = await bundle(texts, resolve, owners, wanted);
-    const left = wantedOf(made, resolve, faces);
+    const leftEdges = edgesOf(made, resolve);
+    const left = wantedOf(leftEdges, faces);
     if (amountOf(left) === amountOf(wanted)) return made;
     // Fewer imports are left, and fewer modules that two files reach.
-    const fewer = ownersOf(made, resolve, faces);
+    const fewer = ownersOf(leftEdges, faces);
     owners = new Map([...owners].map(([file, owner]) => [file, fewer.get(owner) ?? owner]));
     wanted = left;
   }
@@ -31,32 +33,35 @@ export async function joined(texts: Texts, resolve: Resolve, faces: ReadonlySet<
 const amountOf = (wanted: Wanted) =>
   [...wanted.values()].reduce((sum, names) => sum + 1 + (names === 'all' ? 0 : names.size), 0);
 
-function wantedOf(texts: Texts, resolve: Resolve, faces: ReadonlySet<string>): Wanted {
+/** A file that another one imports. */
+type Edge = Import & { readonly file: string; readonly other: string };
+
+function edgesOf(texts: Texts, resolve: Resolve): Edge[] {
+  return [...texts].flatMap(([file, text]) =>
+    namesOf(text).flatMap((each) =>
+      resolve(file, each.specifier).map((other) => ({ ...each, file, other })),
+    ),
+  );
+}
+
+function wantedOf(edges: readonly Edge[], faces: ReadonlySet<string>): Wanted {
   const wanted = new Map<string, Names>([...faces].map((file) => [file, 'all']));
-  for (const [file, text] of texts) {
-    for (const { specifier, names } of namesOf(text)) {
-      for (const other of resolve(file, specifier)) {
-        const before = wanted.get(other) ?? new Set();
-        const all = before === 'all' || names === 'all';
-        wanted.set(other, all ? 'all' : new Set([...before, ...names]));
-      }
-    }
+  for (const { other, names } of edges) {
+    const before = wanted.get(other) ?? new Set();
+    const all = before === 'all' || names === 'all';
+    wanted.set(other, all ? 'all' : new Set([...before, ...names]));
   }
   return wanted;
 }
 
 /** The file that a module is in: its own, or that of all modules which import it. */
-function ownersOf(texts: Texts, resolve: Resolve, faces: ReadonlySet<string>) {
+function ownersOf(edges: readonly Edge[], faces: ReadonlySet<string>) {
   const owners = new Map([...faces].map((file) => [file, file]));
   const importers = new Map<string, Set<string>>();
-  for (const [file, text] of texts) {
-    for (const { specifier, lazily } of namesOf(text)) {
-      for (const other of resolve(file, specifier)) {
-        importers.set(other, (importers.get(other) ?? new Set()).add(file));
-        const isOwn = lazily || !specifier.startsWith('.');
-        if (isOwn) owners.set(other, other);
-      }
-    }
+  for (const { file, other, specifier, lazily } of edges) {
+    importers.set(other, (importers.get(other) ?? new Set()).add(file));
+    const isOwn = lazily || !specifier.startsWith('.');
+    if (isOwn) owners.set(other, other);
   }
   const open = [...importers.keys()].filter((file) => !owners.has(file));
   for (let changed = true; changed; ) {

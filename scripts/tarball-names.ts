@@ -2,7 +2,7 @@
 
 /** By path, such as `sdk/dist/settle.js`. */
 export type Texts = ReadonlyMap<string, string>;
-/** The files that a file names with a specifier; none of other packages. */
+/** The files of this repository that a file names with a specifier. */
 export type Resolve = (file: string, specifier: string) => readonly string[];
 export type Names = ReadonlySet<string> | 'all';
 export type Import = {

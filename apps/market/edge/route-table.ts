@@ -8,11 +8,16 @@ import { HttpError } from './errors.ts';
 export type RouteTable = { method: string; url: string; pattern: RegExp }[];
 
 export function addRoute(routes: RouteTable, method: string, url: string): void {
+  routes.push({ method, url, pattern: patternOf(url) });
+}
+
+/** The paths that the router gives to the route of this address, such as `/v1/rfqs/:id`. */
+export function patternOf(url: string): RegExp {
   const parts = url.split('/').map((part) => {
     if (part === '*') return '.*';
     return part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   });
-  routes.push({ method, url, pattern: new RegExp(`^${parts.join('/')}$`) });
+  return new RegExp(`^${parts.join('/')}$`);
 }
 
 /** `/v1/rfqs/` is no RFQ without an id, though the router gives it to the route of one. */

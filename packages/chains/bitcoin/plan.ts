@@ -12,6 +12,7 @@ import { parsePublicKey } from './keys.ts';
 import { type BitcoinNetwork, dustSats, parseBitcoinAddress } from './networks.ts';
 import {
   psbtOf,
+  type Spent,
   sighashesOf,
   taprootSighashesOf,
   psbtTypes as types,
@@ -209,22 +210,15 @@ export function buildSpend(
   feeSats: bigint,
   path: Path = 'script',
 ): Spend {
-  const { tx, escrow, paysSats, psbtBase64 } = unsigned(
-    terms,
-    network,
-    verb,
-    outputs,
-    feeSats,
-    path,
-  );
+  const made = unsigned(terms, network, verb, outputs, feeSats, path);
+  const { tx, escrow, spent, paysSats } = made;
   const { script } = escrow.branches[verb];
-  const spent = spentOf(escrow, outputs);
   const sighashOf =
     escrow.taproot === null
       ? sighashesOf(tx, spent, script)
       : taprootSighashesOf(tx, spent, path === 'script' ? script : null);
   return {
-    psbtBase64: psbtBase64(),
+    psbtBase64: psbtText(made, verb, path),
     sighashHexes: outputs.map((_, at) => bytesToHex(sighashOf(at))),
     feeSats,
     vsize: vsizeOf(terms, network, verb, outputs.length, path),
@@ -233,11 +227,19 @@ export function buildSpend(
 }
 
 export function spendPsbt(...about: Parameters<typeof buildSpend>): string {
-  return unsigned(...about).psbtBase64();
+  const [, , verb, , , path] = about;
+  return psbtText(unsigned(...about), verb, path);
 }
 
-function spentOf({ script }: EscrowBytes, outputs: readonly EscrowOutput[]) {
-  return { script, amounts: outputs.map(({ amount }) => amount) };
+type Made = {
+  readonly tx: Unsigned;
+  readonly escrow: EscrowBytes;
+  readonly spent: Spent;
+  readonly paysSats: bigint;
+};
+
+function psbtText({ tx, escrow, spent }: Made, verb: Verb, path: Path = 'script'): string {
+  return base64.encode(psbtOf(tx, spent, howSpent(escrow, verb, path)));
 }
 
 export function unsigned(
@@ -247,12 +249,7 @@ export function unsigned(
   outputs: readonly EscrowOutput[],
   feeSats: bigint,
   path: Path = 'script',
-): {
-  readonly tx: Unsigned;
-  readonly escrow: EscrowBytes;
-  readonly paysSats: bigint;
-  readonly psbtBase64: () => string;
-} {
+): Made {
   const escrow = escrowBytes(terms, network);
   if (path === 'key') taprootOf(escrow);
   const to = destination(terms, network, verb);
@@ -270,9 +267,8 @@ export function unsigned(
   const sequence = path === 'key' ? keySequences[verb] : replaceableSequence;
   const paid = { script: to.script, amount: paysSats };
   const tx = unsignedTransaction({ outputs, sequence, lockTime, to: paid });
-  const psbtBase64 = () =>
-    base64.encode(psbtOf(tx, spentOf(escrow, outputs), howSpent(escrow, verb, path)));
-  return { tx, escrow, paysSats, psbtBase64 };
+  const spent = { script: escrow.script, amounts: outputs.map(({ amount }) => amount) };
+  return { tx, escrow, spent, paysSats };
 }
 
 /** Throws `bad_field` on an escrow of P2WSH. */

@@ -1,9 +1,10 @@
 // The unsigned transaction of a spend: its bytes, as a PSBT (BIP 174, BIP 371), its sighashes, and with
 // its witnesses. PURE. All scripts here have less than 253 bytes, so their lengths are one byte.
 
+import { numberToBytesLE } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { SigHash } from '@scure/btc-signer';
+import { CompactSize, SigHash } from '@scure/btc-signer';
 import { tapLeafHash } from '@scure/btc-signer/payment.js';
 import { sha256x2, tagSchnorr } from '@scure/btc-signer/utils.js';
 import { idHex } from './raw-transaction.ts';
@@ -70,11 +71,7 @@ function mapOf(entries: readonly Entry[]): Uint8Array {
   return concatBytes(...parts, Uint8Array.of(0));
 }
 
-function compactSize(value: number): Uint8Array {
-  if (value < 253) return Uint8Array.of(value);
-  if (value > 0xffff) throw new RangeError(`${value} is more than a spend of an escrow has`);
-  return Uint8Array.of(253, value & 0xff, value >> 8);
-}
+const compactSize = (value: number) => CompactSize.encode(BigInt(value));
 
 function sized(bytes: Uint8Array): Uint8Array {
   return concatBytes(compactSize(bytes.length), bytes);
@@ -84,17 +81,8 @@ function outputOf({ script, amount }: { script: Uint8Array; amount: bigint }): U
   return concatBytes(uint64(amount), sized(script));
 }
 
-export function uint32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, value, true);
-  return bytes;
-}
-
-function uint64(value: bigint): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, value, true);
-  return bytes;
-}
+export const uint32 = (value: number) => numberToBytesLE(value, 4);
+const uint64 = (value: bigint) => numberToBytesLE(value, 8);
 
 /** An escrow's payments that are spent together: `script` is that of their outputs. */
 export type Spent = { readonly script: Uint8Array; readonly amounts: readonly bigint[] };

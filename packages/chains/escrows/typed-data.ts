@@ -47,9 +47,13 @@ export function digestOf(typedData: TypedData): Hex {
   return hashTypedData(typedDataToSign(typedData));
 }
 
+/** Its 65 bytes: r, s and v. */
+export function serialized({ v, r, s }: ReturnType<typeof parseSignature>): Hex {
+  return `${r}${s.slice(2)}${v.toString(16)}` as Hex;
+}
+
 export function signerOf(typedData: TypedData, signature: string): string {
-  const { v, r, s } = parseSignature(signature);
-  const bytes = hexToBytes(`${r}${s.slice(2)}${v.toString(16)}`);
+  const bytes = hexToBytes(serialized(parseSignature(signature)));
   const recovered = recoverKeyHash(hexToBytes(digestOf(typedData)), bytes);
   if ('why' in recovered) throw new ParleyError('bad_signature', recovered.why);
   return getAddress(toHex(recovered.keyHash));

@@ -10,9 +10,9 @@ import { parseSignature, separatorOf, typedDataToSign } from '../escrows/typed-d
 import type { TokenAbilities } from '../interface/fund-ways.ts';
 import type { TokenDomain, TypedData } from '../interface/material.ts';
 import { gathering } from '../nodes/gathering.ts';
-import { type Rpc, RpcError } from '../nodes/rpc.ts';
+import { isCallFailure, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { trialAbi, trialCode } from './artifacts/trial.ts';
-import { ask, askWord, callData, isCallFailure, questionGas } from './ask.ts';
+import { ask, askWord, callData, questionGas } from './ask.ts';
 import { codeAt, refused } from './node.ts';
 import type { EvmDeployment } from './plan.ts';
 import { lendBalance, type Overrides, stranger } from './simulate.ts';

@@ -2,16 +2,11 @@
 
 import { dataOf } from '@parley/tokens/words.ts';
 import type { Hex } from 'viem';
-import { fewMiB, meaningIn, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { fewMiB, isCallFailure, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { refused } from './node.ts';
 
 /** Enough for a token behind several proxies; the usual answer takes less than 30 000. */
 export const questionGas = '0x7a120';
-
-/** Whether it was the call that failed; else the node did, and says nothing of the contract. */
-export function isCallFailure(error: unknown): error is RpcError {
-  return error instanceof RpcError && meaningIn(error) === 'reverted';
-}
 
 export function callData(signature: string, ...values: readonly (bigint | string)[]): Hex {
   return `0x${dataOf(signature, ...values)}`;

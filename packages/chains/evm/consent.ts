@@ -1,9 +1,8 @@
 // A payee's consent to a refund before the timelock, and the question to its code.
 
 import { releasing } from '../escrows/releasing.ts';
-import { fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { fewWords, isCallFailure, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { eachSource } from '../nodes/sources.ts';
-import { isCallFailure } from './ask.ts';
 import { refused } from './node.ts';
 import { deploymentOf, evmEscrow, releaseIn, releaseText } from './plan.ts';
 import type { Watch } from './watch.ts';

@@ -14,7 +14,7 @@ import {
   cut,
   fewMiB,
   fewWords,
-  meaningIn,
+  isCallFailure,
   type OwnLimits,
   oneTransaction,
   quantity,
@@ -354,7 +354,7 @@ async function answered(rpc: Rpc, { method, params, own }: Asked, signal: AbortS
   try {
     return { result: await rpc.call(method, params, signal, own) };
   } catch (failure) {
-    if (failure instanceof RpcError && meaningIn(failure) === 'reverted') return { failure };
+    if (isCallFailure(failure)) return { failure };
     throw failure;
   }
 }

@@ -14,9 +14,8 @@ import {
 import { recoverKeyHash } from '../kit/recoverable.ts';
 import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
 import { AnswerTooLong } from '../nodes/exchange.ts';
-import { type Rpc, RpcError } from '../nodes/rpc.ts';
+import { isCallFailure, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
-import { isCallFailure } from './ask.ts';
 
 export type EvmProof = {
   readonly address: string;

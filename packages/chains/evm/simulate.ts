@@ -7,9 +7,8 @@ import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
 import { decodeErrorResult, encodeFunctionData } from 'viem/utils';
 import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
 import type { EvmCall } from '../interface/material.ts';
-import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { fewMiB, isCallFailure, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { probeAbi, probeCode } from './artifacts/probe.ts';
-import { isCallFailure } from './ask.ts';
 import { balanceOfCall, refused } from './node.ts';
 import { contractEscrow, deploymentOf, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
 

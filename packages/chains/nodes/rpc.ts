@@ -188,6 +188,11 @@ export function meaningIn({ code, message: words, data, status }: RpcError): Mea
   return meaning === 'no' && data !== null ? 'reverted' : meaning;
 }
 
+/** Whether it was the call that failed; else the node did, and says nothing of the contract. */
+export function isCallFailure(error: unknown): error is RpcError {
+  return error instanceof RpcError && meaningIn(error) === 'reverted';
+}
+
 /**
  * The answer of a node that was sent bytes. Throws TurnedAway where no node had them, and NotNow
  * or what was thrown where it says nothing of them.

@@ -123,7 +123,7 @@ test('a block that was not followed, or followed beside this head or unwatched, 
   assert.deepEqual(blocksToSearch(begun, 'it', -1, headOf(2)), [0]);
 });
 
-test('a node that is slow with receipts holds up no read; what it tells late is told then', async (t) => {
+test('a node that is slow with receipts holds up no read, and its late answers are told then', async (t) => {
   const leg = newLeg(chain);
   const open = newLeg(chain);
   // The lane drops its entry for the funding once it is claimed; the node's index of events keeps

@@ -3,6 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isKnown } from '../etags.ts';
+import { patternOf } from '../route-table.ts';
 import type { Tell } from '../service-status.ts';
 import type { WebBuild, WebFile } from './build.ts';
 
@@ -107,9 +108,7 @@ export function registerWeb(
       .type('text/javascript; charset=utf-8')
       .send(`self.marketConfig=${JSON.stringify(web.config())};\n`);
   });
-  const known = web.build?.screens ?? [];
-  const urls = known.map((screen) => screen.replace(/\$(\w+)/g, ':$1'));
-  for (const url of new Set(['/', ...Object.keys(shared), ...urls])) {
+  for (const url of new Set(['/', ...Object.keys(shared), ...urlsOf(web.build)])) {
     const tell = shared[url];
     app.get(url, (request, reply) => {
       if (tell === undefined) return sendPage(web, request, reply);
@@ -133,9 +132,12 @@ type Named = { readonly Params: { readonly '*': string } };
 /** The screens of a build that came after the start have no routes. */
 function isScreen(build: WebBuild | null, { url }: FastifyRequest): boolean {
   const [path = ''] = url.split('?');
-  return (build?.screens ?? []).some((screen) =>
-    new RegExp(`^${screen.replace(/\$\w+/g, '[^/]+')}$`).test(path),
-  );
+  return urlsOf(build).some((each) => patternOf(each).test(path));
+}
+
+/** The screens of a build, as the router has them: `/swaps/$id` is `/swaps/:id`. */
+function urlsOf(build: WebBuild | null): string[] {
+  return (build?.screens ?? []).map((screen) => screen.replace(/\$(\w+)/g, ':$1'));
 }
 
 /** A browser goes to an address that is neither the API's nor a file's. */
