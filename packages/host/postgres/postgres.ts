@@ -43,19 +43,19 @@ const restartWindowMs = 60_000;
 const restartPauseMs = 5_000;
 const logLimitBytes = 10 * 1024 * 1024;
 
-/** Made for a small machine: about 100 MB in all. Durability stays at PostgreSQL's defaults. */
+/** Made for a small machine: 200 MB at the most. Durability stays at PostgreSQL's defaults. */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: host,
   unix_socket_directories: '',
   timezone: 'UTC',
   log_timezone: 'UTC',
   max_connections: '200',
-  shared_buffers: '64MB',
+  shared_buffers: '128MB',
   work_mem: '4MB',
   maintenance_work_mem: '32MB',
   effective_cache_size: '512MB',
   min_wal_size: '64MB',
-  max_wal_size: '256MB',
+  max_wal_size: '512MB',
   checkpoint_timeout: '5min',
   max_worker_processes: '4',
   max_parallel_workers_per_gather: '0',
