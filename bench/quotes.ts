@@ -14,7 +14,7 @@ const connections = 64;
 const together = 20;
 /** Frames that a socket has under way. */
 const framesAtOnce = 8;
-const mostPerSecond = 25_000;
+const mostPerSecond = 40_000;
 const quoteAmount = '65000000';
 
 export async function benchQuotes(stage: Stage, { rounds, seconds }: Effort): Promise<Row[]> {

@@ -5,7 +5,7 @@
 import type { Party } from '@parley/core/trade.ts';
 import { below, many } from '@parley/host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { selectThreads, type Thread } from './threads.ts';
+import { selectThreads, type Thread, threadOf } from './threads.ts';
 
 type Own = {
   readonly accountId: string;
@@ -17,28 +17,35 @@ type Own = {
   readonly limit: number;
 };
 
-/** The join for one RFQ goes by its index, however many threads the account has beside. */
-const ways = { any: '', one: ' and t.rfq_id = :rfqId::uuid' } as const;
-type Way = keyof typeof ways;
+type Way = 'any' | 'one';
+
+/** Those of one RFQ are found by it, however many threads the account has beside. */
+const ways = (role: Party, way: Way) => {
+  if (way === 'any') return '';
+  return role === 'taker'
+    ? ' and t.rfq_id = :rfqId::uuid'
+    : ` and t.id = ${threadOf(':rfqId::uuid', ':accountId::uuid', 'id')}`;
+};
 
 /** The threads of live RFQs; one that has just expired has its threads closed in a moment. */
 const open = (role: Party, way: Way) => many<[of: Own], Thread>(`threads_open_of_${role}_${way}`)`
   ${selectThreads}
     where t.${role}_id = :accountId and t.status = 'open' and ${below('t.id', ':before')}
-      and r.expires_at > :now${ways[way]}
+      and r.expires_at > :now${ways(role, way)}
     order by t.id desc limit :limit`;
 
 const closed = (role: Party, way: Way) =>
   many<[of: Omit<Own, 'now'>], Thread>(`threads_closed_of_${role}_${way}`)`
   ${selectThreads}
     where t.${role}_id = :accountId and t.status = 'closed'
-      and ${below('t.id', ':before')}${ways[way]}
+      and ${below('t.id', ':before')}${ways(role, way)}
     order by t.id desc limit :limit`;
 
 const agreed = (role: Party, way: Way) =>
   many<[of: Omit<Own, 'now'>], Thread>(`threads_agreed_of_${role}_${way}`)`
   ${selectThreads}
-    where s.${role}_id = :accountId and ${below('s.id', ':before')}${ways[way]}
+    where s.${role}_id = :accountId and ${below('s.id', ':before')}
+      ${way === 'one' ? 'and s.id = (select id from swaps where rfq_id = :rfqId::uuid)' : ''}
     order by s.id desc limit :limit`;
 
 type List = (role: Party, way: Way) => ReturnType<typeof open>;

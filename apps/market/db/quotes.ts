@@ -7,7 +7,8 @@ import type { Standing } from './agreements.ts';
 import { type Asset, assetColumns } from './assets.ts';
 import type { Tx } from './database.ts';
 import type { OutboxEntry } from './outbox.ts';
-import { type Message, priceColumns, type Thread } from './threads.ts';
+import type { lockBareRfqs, Rfq } from './rfqs.ts';
+import { type Message, priceColumns, type Thread, threadOf } from './threads.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };
 
@@ -35,27 +36,108 @@ export const findQuoteAssets = many<
   select r.id as "rfqId", ${assetColumns('q.', 'asset.')}
     from rfqs r join assets q on q.id = r.quote_asset_id where r.id = any($1::uuid[])`;
 
-/**
- * The quoters of each maker and RFQ, in order. At most `most` threads are counted. Lists come as
- * JSON, which pg reads four times as fast as an array: 3 us of a quote's 100.
- */
-export const findQuoters = many<[pairs: readonly Pair[], most: number], Quoter>('quotes_quoters')`
+/** Each asset, maker and standing once, however many quotes need it. */
+type Shared = {
+  readonly assets: readonly (Omit<Asset, 'highValueFrom'> & {
+    readonly highValue: string | null;
+  })[];
+  readonly makers: readonly {
+    readonly id: string;
+    readonly isBlocked: boolean;
+    readonly wallets: readonly { readonly family: Family; readonly address: string }[];
+  }[];
+  /** By account. */
+  readonly standings: Readonly<Record<string, Standing>>;
+};
+
+/** The first of them tells what all share. */
+type Standpoint = Pick<Quoter, 'known' | 'threads'> & { readonly shared: Shared };
+
+const shared = `(
+  with traded as materialized (
+    select base_asset_id, quote_asset_id, creator_id from rfqs where id = any($1.rfqId::uuid[]))
+  select json_build_object(
+    'assets', coalesce((select json_agg(a) from (
+      select ${assetColumns()}, high_value_from::text as "highValue" from assets
+        where id = any(array(
+          select base_asset_id from traded union select quote_asset_id from traded))) a), '[]'),
+    'makers', (select json_agg(m) from (
+      select m.id, a.blocked_at is not null as "isBlocked", coalesce((
+          select json_agg(json_build_object('family', family, 'address', address))
+            from wallets where account_id = m.id), '[]') as wallets
+        from (select distinct unnest($1.makerId::uuid[]) as id) m
+          left join accounts a on a.id = m.id) m),
+    'standings', coalesce((select json_object_agg(account_id, counts) from standings
+      where account_id = any($1.makerId::uuid[] || array(select creator_id from traded))), '{}')))`;
+
+/** Threads of the RFQ where they are known; null: they are counted. */
+export type Asked = Pair & { readonly threads: number | null };
+
+/** The standpoints of each maker and RFQ, in order. At most `most` threads are counted. */
+const findStandpoints = many<[pairs: readonly Asked[], most: number], Standpoint>('quotes_quoters')`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
       t.withdrawn_at as "known?.withdrawnAt", ${priceColumns('known?.price.')},
-      k.counts as kept, a.blocked_at is not null as "isBlocked",
-      coalesce(w.families, '[]') as families, coalesce(w.addresses, '[]') as addresses,
       case when t.id is null then
-        (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $2) c)
-      else 0 end as threads
-    from unnest($1.rfqId::uuid[], $1.makerId::uuid[]) with ordinality p (rfq_id, maker_id, position)
-    left join threads t on t.rfq_id = p.rfq_id and t.maker_id = p.maker_id
-    left join standings k on k.account_id = p.maker_id
-    left join accounts a on a.id = p.maker_id
-    left join lateral (
-      select json_agg(family) as families, json_agg(address) as addresses
-      from wallets where account_id = p.maker_id
-    ) w on true
+        coalesce(p.threads,
+          (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $2) c))
+      else 0 end as threads,
+      case when p.position = 1 then ${shared} end as shared
+    from unnest($1.rfqId::uuid[], $1.makerId::uuid[], $1.threads::int[])
+      with ordinality p (rfq_id, maker_id, threads, position)
+    left join lateral ${threadOf('p.rfq_id', 'p.maker_id')} t on true
     order by p.position`;
+
+/** The rows that quotes are decided by. */
+export type Quoting = {
+  /** The RFQs that are locked for them. */
+  readonly locked: readonly Rfq[];
+  /** In the order of the quotes. */
+  readonly quoters: readonly Quoter[];
+};
+
+/** Locks the RFQs of these pairs by `lock`, and reads behind it. At most `most` threads count. */
+export async function findQuoting(
+  tx: Tx,
+  pairs: readonly Asked[],
+  most: number,
+  lock: typeof lockBareRfqs,
+): Promise<Quoting> {
+  if (pairs.length === 0) return { locked: [], quoters: [] };
+  const [locked, standpoints] = await Promise.all([
+    lock(tx, [...new Set(pairs.map(({ rfqId }) => rfqId))]),
+    findStandpoints(tx, pairs, most),
+  ]);
+  const { standings, ...found } = standpoints[0]!.shared;
+  const assets = new Map(
+    found.assets.map(({ highValue, ...asset }) => [
+      asset.id,
+      { ...asset, highValueFrom: highValue === null ? null : BigInt(highValue) },
+    ]),
+  );
+  const makers = new Map(
+    found.makers.map(({ id, isBlocked, wallets }) => [
+      id,
+      {
+        isBlocked,
+        families: wallets.map(({ family }) => family),
+        addresses: wallets.map(({ address }) => address),
+        kept: standings[id] ?? null,
+      },
+    ]),
+  );
+  return {
+    locked: locked.map(({ baseAssetId, quoteAssetId, ...rfq }) => ({
+      ...rfq,
+      base: assets.get(baseAssetId)!,
+      quote: assets.get(quoteAssetId)!,
+      creatorStanding: standings[rfq.creatorId] ?? null,
+    })),
+    quoters: pairs.map(({ makerId }, at) => {
+      const { known, threads } = standpoints[at]!;
+      return { ...makers.get(makerId)!, known, threads };
+    }),
+  };
+}
 
 type Rows = readonly (Pick<Thread, 'id' | 'makerId' | 'takerId' | 'messages'> & {
   readonly rfqId: string;

@@ -94,9 +94,22 @@ export const findRfqs = many<[ids: readonly string[]], Rfq>('rfqs_find_many')`
 export const lockRfqs = many<[ids: readonly string[]], Rfq>('rfqs_lock')`
   ${selectRfqs} where r.id = any($1::uuid[]) order by r.id for no key update of r`;
 
+/** An RFQ without what many of them share: its assets, and its creator's standing. */
+export type BareRfq = Omit<Rfq, 'base' | 'quote' | 'creatorStanding'> & {
+  readonly baseAssetId: string;
+  readonly quoteAssetId: string;
+};
+
+const lockBare = `select ${columns(`${plain} status baseAssetId quoteAssetId`)}
+  from rfqs where id = any($1::uuid[]) order by id for no key update`;
+
+/** Locks these RFQs likewise. That one is negotiated is not read from its threads. */
+export const lockBareRfqs = many<[ids: readonly string[]], BareRfq>('rfqs_lock_bare')`
+  ${lockBare}`;
+
 /** The same, leaving out RFQs that somebody else has locked. */
-export const lockFreeRfqs = many<[ids: readonly string[]], Rfq>('rfqs_lock_free')`
-  ${selectRfqs} where r.id = any($1::uuid[]) order by r.id for no key update of r skip locked`;
+export const lockFreeRfqs = many<[ids: readonly string[]], BareRfq>('rfqs_lock_free')`
+  ${lockBare} skip locked`;
 
 export const setRfqStatus = none<[id: string, status: StoredStatus, at: Date]>('rfqs_set_status')`
   update rfqs set status = $2, updated_at = $3 where id = $1`;

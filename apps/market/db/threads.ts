@@ -84,6 +84,14 @@ export const isOpen = `status || '' = 'open'`;
 export const findThread = one<[id: string], Thread>('threads_find')`
   ${selectThreads} where t.id = $1`;
 
+/**
+ * The maker's thread on an RFQ, by the index that finds one. On a young market that of the RFQ's
+ * threads costs the same, and would be read to its end; an order that it has not makes it dearer.
+ */
+export const threadOf = (rfq: string, maker: string, found = '*'): string => `(
+  select ${found} from threads where rfq_id = ${rfq} and maker_id between ${maker} and ${maker}
+    order by maker_id limit 1)`;
+
 export type Activity = { readonly updatedAt: string; readonly id: string };
 
 /** Threads of an RFQ that `viewerId` may see, newest activity first, after `before`. */

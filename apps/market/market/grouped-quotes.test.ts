@@ -86,9 +86,9 @@ test('a group rings for webhooks when it has committed, and writes no row of its
   assert.equal((await findRfq(market.db, rfqId))?.status, 'negotiating');
 });
 
-test('quotes of one turn share a transaction, and the most makers of an RFQ hold within it', async () => {
-  const rfqId = await posted();
-  await sql(
+/** Threads of as many other makers, as another process would store them. */
+const crowd = (rfqId: string, count: number) =>
+  sql(
     `with crowd as (
         insert into accounts (id, kind, created_at)
         select gen_random_uuid(), 'wallet', now() from generate_series(1, $2) returning id)
@@ -96,9 +96,13 @@ test('quotes of one turn share a transaction, and the most makers of an RFQ hold
         messages, created_at, updated_at)
       select gen_random_uuid(), $1, id, $3, 'open', 1000, 'maker', '[]', now(), now() from crowd`,
     rfqId,
-    mostThreads - 1,
+    count,
     taker.accountId,
   );
+
+test('quotes of one turn share a transaction, and the most makers of an RFQ hold within it', async () => {
+  const rfqId = await posted();
+  await crowd(rfqId, mostThreads - 1);
   const { db, seen } = counting();
   const quotes = createGroupedQuotes({ ...market.deps, db });
   const ends = await Promise.allSettled(makers.map((by) => quotes(quoteBy(by, rfqId, 1_000n))));
@@ -107,6 +111,31 @@ test('quotes of one turn share a transaction, and the most makers of an RFQ hold
     ['fulfilled', 'rejected', 'rejected'],
   );
   assert.equal(seen.transactions, 1);
+});
+
+test('close to the most makers of an RFQ they are counted for each that comes', async () => {
+  const rfqId = await posted();
+  await crowd(rfqId, mostThreads - 10);
+  const quotes = createGroupedQuotes(market.deps);
+  await quotes(quoteBy(makers[0], rfqId, 1_000n));
+  await crowd(rfqId, 9);
+  await assert.rejects(quotes(quoteBy(makers[1], rfqId, 1_000n)), { code: 'too_many_open' });
+});
+
+test('the makers of an RFQ are counted anew after five minutes, and not for a price that moves', async () => {
+  const rfqId = await posted();
+  let now = market.deps.now();
+  const quotes = createGroupedQuotes({ ...market.deps, now: () => now });
+  const [first, second, third] = makers;
+  await quotes(quoteBy(first, rfqId, 1_000n));
+  await crowd(rfqId, mostThreads - 2);
+  await quotes(quoteBy(first, rfqId, 2_000n));
+  assert.equal((await quotes(quoteBy(second, rfqId, 1_000n))).created, true);
+  now += 300_000;
+  await assert.rejects(quotes(quoteBy(third, rfqId, 1_000n)), {
+    code: 'too_many_open',
+    message: `${mostThreads} makers have quoted this RFQ, the most there may be`,
+  });
 });
 
 test('a group has 128 quotes, two groups are under way, and the rest has its turn after them', async () => {

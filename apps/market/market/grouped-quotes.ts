@@ -3,12 +3,13 @@
 
 import { groupBy } from '@parley/core/engines.ts';
 import { ParleyError } from '@parley/core/errors.ts';
-import { findQuoters } from '../db/quotes.ts';
+import { findQuoting } from '../db/quotes.ts';
 import { lockFreeRfqs } from '../db/rfqs.ts';
 import type { Deps } from '../ports/deps.ts';
 import { workOf } from '../ports/work.ts';
 import { mostThreads } from './bounds.ts';
 import { decideQuotes, type Quote, type Quoted, quote, storeQuotes } from './quotes.ts';
+import { createThreadCounts, type ThreadCounts } from './thread-counts.ts';
 
 /** Quotes in one transaction: some 10 ms of work, for which their RFQs stay locked. */
 const mostInGroup = 128;
@@ -30,6 +31,7 @@ type GroupedQuotes = (quote: Quote) => Promise<Quoted>;
 
 export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
   let waiting: Waiting[] = [];
+  const counts = createThreadCounts(deps.now, mostThreads);
   let underway = 0;
   let planned = false;
   /** RFQs of the groups under way: their further quotes wait here instead of in the database. */
@@ -44,7 +46,7 @@ export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
       underway += 1;
       const rfqIds = new Set(group.map((each) => each.quote.rfqId));
       for (const id of rfqIds) busy.add(id);
-      void settle(deps, group).then((alone) => {
+      void settle(deps, counts, group).then((alone) => {
         const lone = groupBy(alone, (each) => each.quote.rfqId);
         for (const id of rfqIds) if (!lone.has(id)) busy.delete(id);
         underway -= 1;
@@ -99,9 +101,13 @@ function nextGroup(
 }
 
 /** Answers the group, but for those that it returns: they are still to be stored, each alone. */
-async function settle(deps: QuotingDeps, group: readonly Waiting[]): Promise<Waiting[]> {
+async function settle(
+  deps: QuotingDeps,
+  counts: ThreadCounts,
+  group: readonly Waiting[],
+): Promise<Waiting[]> {
   try {
-    const outcomes = await commit(deps, group);
+    const outcomes = await commit(deps, counts, group);
     for (const [position, each] of group.entries()) {
       const outcome = outcomes[position];
       if (outcome instanceof ParleyError) each.reject(outcome);
@@ -134,21 +140,26 @@ async function settleAlone(deps: QuotingDeps, quotes: readonly Waiting[]): Promi
 /** An outcome each; undefined where somebody else holds the RFQ. */
 async function commit(
   deps: QuotingDeps,
+  counts: ThreadCounts,
   group: readonly Waiting[],
 ): Promise<(Quoted | ParleyError | undefined)[]> {
-  const quotes = group.map((each) => each.quote);
-  const ids = [...new Set(quotes.map((each) => each.rfqId))];
-  const outcomes = await deps.db.pipelined(async (tx) => {
-    const [locked, quoters] = await Promise.all([
-      lockFreeRfqs(tx, ids),
-      findQuoters(tx, quotes, mostThreads),
-    ]);
-    const free = new Set(locked.map((each) => each.id));
-    const decided = decideQuotes(deps, quotes, locked, quoters);
+  const quotes = group.map((each) => ({ ...each.quote, threads: counts.of(each.quote.rfqId) }));
+  const { outcomes, quoters } = await deps.db.pipelined(async (tx) => {
+    const quoting = await findQuoting(tx, quotes, mostThreads, lockFreeRfqs);
+    const free = new Set(quoting.locked.map((each) => each.id));
+    const decided = decideQuotes(deps, quotes, quoting);
     const mine = decided.map((each, at) => (free.has(quotes[at]!.rfqId) ? each : undefined));
     await storeQuotes(tx.atCommit, mine.filter(isQuoted));
-    return mine;
+    return { outcomes: mine, quoters: quoting.quoters };
   });
+  const added = quotes.flatMap(({ rfqId, threads }, at) => {
+    const outcome = outcomes[at];
+    const counted = threads === null ? quoters[at]!.threads : null;
+    return isQuoted(outcome) && outcome.created ? [{ rfqId, counted }] : [];
+  });
+  for (const [rfqId, each] of groupBy(added, (made) => made.rfqId)) {
+    counts.added(rfqId, each.length, each[0]!.counted);
+  }
   workOf(deps.db).ring('webhooks');
   return outcomes;
 }

@@ -4,9 +4,14 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import { blocked } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
-import type { Quoter } from '../db/quotes.ts';
-import { findQuoters, insertThreads, moveThreads } from '../db/quotes.ts';
-import { lockRfqs, type Rfq } from '../db/rfqs.ts';
+import {
+  findQuoting,
+  insertThreads,
+  moveThreads,
+  type Quoter,
+  type Quoting,
+} from '../db/quotes.ts';
+import { lockBareRfqs, type Rfq } from '../db/rfqs.ts';
 import type { Thread } from '../db/threads.ts';
 import { notifyWork } from '../db/work.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -45,10 +50,9 @@ export async function quoteAll(
   deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
   wanted: readonly Quote[],
 ): Promise<(Quoted | ParleyError)[]> {
-  const ids = [...new Set(wanted.map(({ rfqId }) => rfqId))];
-  const locked = await lockRfqs(tx, ids);
-  const quoters = await findQuoters(tx, wanted, mostThreads);
-  const outcomes = decideQuotes(deps, wanted, locked, quoters);
+  const asked = wanted.map((each) => ({ ...each, threads: null }));
+  const quoting = await findQuoting(tx, asked, mostThreads, lockBareRfqs);
+  const outcomes = decideQuotes(deps, wanted, quoting);
   const done = outcomes.filter((each): each is Quoted => !(each instanceof ParleyError));
   if (done.length > 0) {
     await storeQuotes(tx, done);
@@ -64,8 +68,7 @@ export async function quoteAll(
 export function decideQuotes(
   deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
   quotes: readonly Quote[],
-  locked: readonly Rfq[],
-  quoters: readonly Quoter[],
+  { locked, quoters }: Quoting,
 ): (Quoted | ParleyError)[] {
   const rfqs = new Map(locked.map((each) => [each.id, each]));
   const nowMs = deps.now();
