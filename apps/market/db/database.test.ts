@@ -152,11 +152,12 @@ test('a connection that is cut, and one that cannot be had, fail with the code o
 
 test('a connection that goes silent fails with the code of a lost one, within a limit', async (t) => {
   const line = await cutter(database.url);
+  // A timer of before would not be cleared, and keep this process for as long as a connection idles.
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const db = connect(line.url, { ...databaseLimits, connections: 1 });
   try {
     await db.rows(sql('select 1'));
     line.silence();
-    t.mock.timers.enable({ apis: ['setTimeout'] });
     const asked = assert.rejects(db.rows(sql('select 1')), isLost);
     // It is sent in a later turn than it is asked for.
     await turn();
