@@ -203,9 +203,6 @@ async function inTransaction<Result>(
   });
 }
 
-/** For all values: a statement about a list of few has a dearer plan for all, and gets one each time. */
-const beginPipeline = 'begin; set local plan_cache_mode = force_generic_plan';
-
 async function inPipeline<Result>(
   { pool, usage }: On,
   work: (tx: PipelinedTx) => Promise<Result>,
@@ -213,7 +210,7 @@ async function inPipeline<Result>(
   return onConnection({ pool, usage }, async (client) => {
     const together = sentTogether(client);
     together();
-    const begun = client.query(beginPipeline);
+    const begun = client.query('begin');
     const last: Statement[] = [];
     const atCommit: Tx = {
       rows: async (statement) => {

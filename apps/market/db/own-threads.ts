@@ -19,7 +19,7 @@ type Own = {
 
 type Way = 'any' | 'one';
 
-/** Those of one RFQ are found by it, however many threads the account has beside. */
+/** The RFQ finds its threads, however many the account has beside. */
 const ways = (role: Party, way: Way) => {
   if (way === 'any') return '';
   return role === 'taker'

@@ -232,8 +232,8 @@ const compared = (condition: unknown): string[] =>
   [...String(condition ?? '').matchAll(/(?:\(|\.)(\w+) (?:=|>=) /g)].map(([, column]) => column!);
 
 /**
- * Reads of one row by an index of many: on a young market both cost the same. These rows have one
- * each, and would not show it.
+ * On a young market the index that finds one row costs as much as one that finds many, of which a
+ * filter leaves one. Keys of the rows here have few each, so that no count of buffers shows it.
  */
 function strayedIn(node: Node, all: readonly Unique[]): string[] {
   const below = (node.Plans ?? []).flatMap((each) => strayedIn(each, all));
@@ -247,7 +247,10 @@ function strayedIn(node: Node, all: readonly Unique[]): string[] {
       columns.some((each) => !conditions.includes(each)),
   );
   if (better === undefined || few.test(String(table))) return below;
-  return [`${node['Index Name']} of ${table} where ${better.name} finds one row`, ...below];
+  return [
+    `${node['Index Name'] ?? 'a bitmap'} of ${table} where ${better.name} finds one row`,
+    ...below,
+  ];
 }
 
 const isRunnable = ({ text }: Defined) => /^(select|insert|update|delete|with|\()/.test(text);

@@ -36,7 +36,7 @@ export const findQuoteAssets = many<
   select r.id as "rfqId", ${assetColumns('q.', 'asset.')}
     from rfqs r join assets q on q.id = r.quote_asset_id where r.id = any($1::uuid[])`;
 
-/** Each asset, maker and standing once, however many quotes need it. */
+/** A group needs each asset, maker and standing once, however many of its quotes are about it. */
 type Shared = {
   readonly assets: readonly (Omit<Asset, 'highValueFrom'> & {
     readonly highValue: string | null;
@@ -50,7 +50,7 @@ type Shared = {
   readonly standings: Readonly<Record<string, Standing>>;
 };
 
-/** The first of them tells what all share. */
+/** A maker at an RFQ. Only the first of them has what all share. */
 type Standpoint = Pick<Quoter, 'known' | 'threads'> & { readonly shared: Shared };
 
 const shared = `(
@@ -70,10 +70,10 @@ const shared = `(
     'standings', coalesce((select json_object_agg(account_id, counts) from standings
       where account_id = any($1.makerId::uuid[] || array(select creator_id from traded))), '{}')))`;
 
-/** Threads of the RFQ where they are known; null: they are counted. */
+/** The caller knows how many threads the RFQ has; null: they are counted. */
 export type Asked = Pair & { readonly threads: number | null };
 
-/** The standpoints of each maker and RFQ, in order. At most `most` threads are counted. */
+/** Standpoints come in the order of the pairs. At most `most` threads are counted. */
 const findStandpoints = many<[pairs: readonly Asked[], most: number], Standpoint>('quotes_quoters')`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
       t.withdrawn_at as "known?.withdrawnAt", ${priceColumns('known?.price.')},
@@ -95,6 +95,12 @@ export type Quoting = {
   readonly quoters: readonly Quoter[];
 };
 
+/**
+ * PostgreSQL plans each statement of this transaction once a connection. A short list makes the
+ * plan for all lists look dear, and PostgreSQL would plan anew each time: 0.4 ms a quote.
+ */
+const planOnce = none('quotes_plan_once')`set local plan_cache_mode = force_generic_plan`;
+
 /** Locks the RFQs of these pairs by `lock`, and reads behind it. At most `most` threads count. */
 export async function findQuoting(
   tx: Tx,
@@ -103,7 +109,8 @@ export async function findQuoting(
   lock: typeof lockBareRfqs,
 ): Promise<Quoting> {
   if (pairs.length === 0) return { locked: [], quoters: [] };
-  const [locked, standpoints] = await Promise.all([
+  const [, locked, standpoints] = await Promise.all([
+    planOnce(tx),
     lock(tx, [...new Set(pairs.map(({ rfqId }) => rfqId))]),
     findStandpoints(tx, pairs, most),
   ]);

@@ -103,7 +103,7 @@ export type BareRfq = Omit<Rfq, 'base' | 'quote' | 'creatorStanding'> & {
 const lockBare = `select ${columns(`${plain} status baseAssetId quoteAssetId`)}
   from rfqs where id = any($1::uuid[]) order by id for no key update`;
 
-/** Locks these RFQs likewise. That one is negotiated is not read from its threads. */
+/** Locks these RFQs likewise. The status `negotiating` is not read from their threads. */
 export const lockBareRfqs = many<[ids: readonly string[]], BareRfq>('rfqs_lock_bare')`
   ${lockBare}`;
 

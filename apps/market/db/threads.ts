@@ -85,8 +85,9 @@ export const findThread = one<[id: string], Thread>('threads_find')`
   ${selectThreads} where t.id = $1`;
 
 /**
- * The maker's thread on an RFQ, by the index that finds one. On a young market that of the RFQ's
- * threads costs the same, and would be read to its end; an order that it has not makes it dearer.
+ * The maker's thread on an RFQ. On a young market PostgreSQL takes the index of the RFQ's activity
+ * for as cheap as the one that finds this thread, and reads it to its end. It lacks this order, which
+ * makes it dearer.
  */
 export const threadOf = (rfq: string, maker: string, found = '*'): string => `(
   select ${found} from threads where rfq_id = ${rfq} and maker_id between ${maker} and ${maker}

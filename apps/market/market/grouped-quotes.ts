@@ -152,13 +152,16 @@ async function commit(
     await storeQuotes(tx.atCommit, mine.filter(isQuoted));
     return { outcomes: mine, quoters: quoting.quoters };
   });
-  const added = quotes.flatMap(({ rfqId, threads }, at) => {
+  const told = quotes.flatMap(({ rfqId, threads }, at) => {
     const outcome = outcomes[at];
-    const counted = threads === null ? quoters[at]!.threads : null;
-    return isQuoted(outcome) && outcome.created ? [{ rfqId, counted }] : [];
+    const quoter = quoters[at]!;
+    if (outcome === undefined || quoter.known !== null) return [];
+    return [
+      { rfqId, counted: threads === null ? quoter.threads : null, isAdded: isQuoted(outcome) },
+    ];
   });
-  for (const [rfqId, each] of groupBy(added, (made) => made.rfqId)) {
-    counts.added(rfqId, each.length, each[0]!.counted);
+  for (const [rfqId, each] of groupBy(told, (one) => one.rfqId)) {
+    counts.added(rfqId, each.filter(({ isAdded }) => isAdded).length, each[0]!.counted);
   }
   workOf(deps.db).ring('webhooks');
   return outcomes;

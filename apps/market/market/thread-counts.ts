@@ -2,7 +2,7 @@
 // for each thread, and a count for each quote would read the square of them: so one count holds for
 // some of the quotes after it.
 
-/** At most this many RFQs. */
+/** The counts of this many RFQs are kept. */
 const mostRemembered = 20_000;
 /** A count holds until this process has added so much of what is left to the most. */
 const share = 1 / 16;
@@ -33,7 +33,7 @@ export function createThreadCounts(now: () => number, most: number): ThreadCount
     added: (rfqId, added, counted) => {
       const before = counted === null ? counts.get(rfqId) : fresh(counted);
       if (before === undefined) return;
-      if (counts.size >= mostRemembered) counts.clear();
+      if (counts.size >= mostRemembered && !counts.has(rfqId)) counts.clear();
       const { threads, left, until } = before;
       counts.set(rfqId, { threads: threads + added, left: left - added, until });
     },

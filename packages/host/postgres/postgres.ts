@@ -43,7 +43,7 @@ const restartWindowMs = 60_000;
 const restartPauseMs = 5_000;
 const logLimitBytes = 10 * 1024 * 1024;
 
-/** Made for a small machine: 200 MB at the most. Durability stays at PostgreSQL's defaults. */
+/** Made for a small machine: about 200 MB in all. Durability stays at PostgreSQL's defaults. */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: host,
   unix_socket_directories: '',
