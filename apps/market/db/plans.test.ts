@@ -90,6 +90,7 @@ type Node = Readonly<Record<string, unknown>> & { readonly Plans?: readonly Node
 let database: TestDatabase;
 let session: Session;
 let filler: Session;
+let unique: readonly Unique[];
 
 const rowsOf = <Row>(text: string, on = session): Promise<Row[]> =>
   on.rows({ name: '', text, values: [], isPlannedAnew: true });
@@ -102,6 +103,7 @@ async function grownFrom(young: number): Promise<readonly Prepared[]> {
   session = await database.db.session();
   filler = await database.db.session();
   const columns = await columnsOfAll();
+  unique = await uniqueIndexes();
   await loosen();
   await fill(columns, 1, young);
   if (young > 0) await rowsOf('analyze', filler);
@@ -173,7 +175,7 @@ async function readingOf(of: Prepared): Promise<Reading> {
   const plan = row!['QUERY PLAN'][0]!.Plan;
   const buffers = Number(plan['Shared Hit Blocks'] ?? 0) + Number(plan['Shared Read Blocks'] ?? 0);
   const walked = outcome === null ? walkedIn(plan) : passedIn(plan);
-  walked.push(...strayedIn(plan, await uniqueIndexes()));
+  walked.push(...strayedIn(plan));
   if (/hashed SubPlan/.test(JSON.stringify(plan))) walked.push('a hash of what a subquery reads');
   return {
     name: of.name,
@@ -235,12 +237,12 @@ const compared = (condition: unknown): string[] =>
  * On a young market the index that finds one row costs as much as one that finds many, of which a
  * filter leaves one. Keys of the rows here have few each, so that no count of buffers shows it.
  */
-function strayedIn(node: Node, all: readonly Unique[]): string[] {
-  const below = (node.Plans ?? []).flatMap((each) => strayedIn(each, all));
+function strayedIn(node: Node): string[] {
+  const below = (node.Plans ?? []).flatMap(strayedIn);
   const table = node['Relation Name'];
   const conditions = compared(node['Index Cond'] ?? node['Recheck Cond']);
   const filters = / OR /.test(String(node.Filter)) ? [] : compared(node.Filter);
-  const better = all.find(
+  const better = unique.find(
     ({ table: of, columns }) =>
       of === table &&
       columns.every((each) => conditions.includes(each) || filters.includes(each)) &&

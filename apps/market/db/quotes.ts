@@ -71,7 +71,7 @@ const shared = `(
       where account_id = any($1.makerId::uuid[] || array(select creator_id from traded))), '{}')))`;
 
 /** The caller knows how many threads the RFQ has; null: they are counted. */
-export type Asked = Pair & { readonly threads: number | null };
+type Asked = Pair & { readonly threads: number | null };
 
 /** Standpoints come in the order of the pairs. At most `most` threads are counted. */
 const findStandpoints = many<[pairs: readonly Asked[], most: number], Standpoint>('quotes_quoters')`

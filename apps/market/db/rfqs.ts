@@ -95,7 +95,7 @@ export const lockRfqs = many<[ids: readonly string[]], Rfq>('rfqs_lock')`
   ${selectRfqs} where r.id = any($1::uuid[]) order by r.id for no key update of r`;
 
 /** An RFQ without what many of them share: its assets, and its creator's standing. */
-export type BareRfq = Omit<Rfq, 'base' | 'quote' | 'creatorStanding'> & {
+type BareRfq = Omit<Rfq, 'base' | 'quote' | 'creatorStanding'> & {
   readonly baseAssetId: string;
   readonly quoteAssetId: string;
 };

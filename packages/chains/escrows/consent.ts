@@ -5,7 +5,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { Hex } from 'viem';
 import type { TypedData } from '../interface/material.ts';
 import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
-import { parseSignature, serialized, signerOf } from './typed-data.ts';
+import { serialized, signerOf } from './typed-data.ts';
 
 /** More than owners' signatures and passkeys take. */
 const mostBytes = 8_192;
@@ -26,7 +26,7 @@ export function readRelease(text: TypedData, payout: Hex, signature: string): Gi
   if (hex.length > 2 * mostBytes) throw refuse(`is longer than ${mostBytes} bytes`);
   const bytes: Hex = `0x${hex}`;
   const isByKey = hex.length === 130 && keyOf(text, bytes) === payout.toLowerCase();
-  return { bytes: isByKey ? serialized(parseSignature(bytes)) : bytes, isByKey };
+  return { bytes: isByKey ? serialized(bytes) : bytes, isByKey };
 }
 
 function keyOf(text: TypedData, bytes: Hex): string | null {

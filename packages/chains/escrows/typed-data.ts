@@ -48,12 +48,13 @@ export function digestOf(typedData: TypedData): Hex {
 }
 
 /** Its 65 bytes: r, s and v. */
-export function serialized({ v, r, s }: ReturnType<typeof parseSignature>): Hex {
+export function serialized(signature: string): Hex {
+  const { v, r, s } = parseSignature(signature);
   return `${r}${s.slice(2)}${v.toString(16)}` as Hex;
 }
 
 export function signerOf(typedData: TypedData, signature: string): string {
-  const bytes = hexToBytes(serialized(parseSignature(signature)));
+  const bytes = hexToBytes(serialized(signature));
   const recovered = recoverKeyHash(hexToBytes(digestOf(typedData)), bytes);
   if ('why' in recovered) throw new ParleyError('bad_signature', recovered.why);
   return getAddress(toHex(recovered.keyHash));
