@@ -55,15 +55,18 @@ test('every file is in one group, with others of its room; alone are the long an
   }
   const folder = await temporary(t);
   await mkdir(join(folder, 'packages/sdk'), { recursive: true });
-  const files = ['a', 'b', 'c', 'd'].map((name) => `packages/sdk/${name}.test.ts`);
+  const files = ['a', 'b', 'c', 'd', 'e'].map((name) => `packages/sdk/${name}.test.ts`);
   for (const file of files) await writeFile(join(folder, file), '');
   await writeFile(join(folder, 'packages/sdk/b.test.ts'), `process.env.${'ONE'} = "1";`);
   const [clock, reset] = ['enable', 'reset'].map((verb) => `mock.timers.${verb}());`);
   await writeFile(join(folder, 'packages/sdk/c.test.ts'), `before(() => ${clock}`);
   const text = `before(() => ${clock}\ntest.afterEach(() => ${reset}`;
   await writeFile(join(folder, 'packages/sdk/d.test.ts'), text);
+  const stopped = `t.${'mock'}.timers.enable({ apis: ['setTimeout'] });`;
+  await writeFile(join(folder, 'packages/sdk/e.test.ts'), stopped);
   assert.deepEqual(groupsOf(folder, files), [
     ['packages/sdk/d.test.ts', 'packages/sdk/a.test.ts'],
+    ['packages/sdk/e.test.ts'],
     ['packages/sdk/c.test.ts'],
     ['packages/sdk/b.test.ts'],
   ]);

@@ -64,6 +64,8 @@ export const together: readonly (readonly string[])[] = [
 ].map((names) => names.map((name) => `verify/test/${name}.test.ts`));
 /** All load the same modules: a process for each sixteen took a minute of the processor more. */
 export const mostTogether = 80;
+/** What other files of its process began as they were loaded would wait for ever. */
+const stopsTimers = /mock\.timers\.enable\(\{ apis: \['setTimeout'/;
 const starting = /^before\(|^const .* = await start/m;
 /**
  * An environment, a clock of no test's own, the memory, or the modules: files that change one of
@@ -122,7 +124,8 @@ export function groupsOf(root: string, files: readonly string[]): string[][] {
   const named = Object.keys(seconds).filter((file) => files.includes(file));
   // Backward: those of test/ take longest of the rest, and one at the end leaves a core idle.
   for (const file of [...named, ...files.filter((each) => !named.includes(each)).toReversed()]) {
-    const room = roomOf(file);
+    const stopping = stopsTimers.test(readFileSync(join(root, file), 'utf8'));
+    const room = `${roomOf(file)}${stopping ? ', without timers' : ''}`;
     const weight = weightOf(root, file);
     const others = open.get(room);
     if (others !== undefined && others.weight + weight <= mostTogether) {
