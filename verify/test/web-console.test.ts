@@ -188,10 +188,15 @@ test('levels are published by hand for a pair, shown in its ladder, and taken ba
     [size, '6000000'],
     [size, '7000000'],
   ]);
-  // What stands is in the fields: one press renews it.
+  // The fields show the levels that stand: one press renews them. A slow renewal undoes no withdrawal.
+  const pressed = Promise.withResolvers<void>();
+  const publishing = '**/v1/levels';
+  await page.route(publishing, (each) => pressed.promise.then(() => each.continue()), { times: 1 });
+  const renewed = page.waitForResponse(publishing);
   await form.getByRole('button', { name: 'Publish again' }).click();
-  await form.getByText('Published: 2.').waitFor();
   await form.getByRole('button', { name: 'Take back this pair' }).click();
+  pressed.resolve();
+  await renewed;
   await form.getByText('You have no levels on this pair now.').waitFor();
   assert.deepEqual(await published(), []);
 });

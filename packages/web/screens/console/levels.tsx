@@ -27,6 +27,14 @@ function bpsIn(typed: string): number | null {
   return bps >= 0 && bps <= most ? bps : null;
 }
 
+/** Changes of levels go one after another: a slow renewal would undo a withdrawal after it. */
+let last: Promise<unknown> = Promise.resolve();
+function inTurn<T>(change: () => Promise<T>): Promise<T> {
+  const turn = last.then(change, change);
+  last = turn;
+  return turn;
+}
+
 type LevelsProps = {
   assets: readonly Asset[];
   /** The chosen order's; null: no order is chosen. */
@@ -68,7 +76,7 @@ export function Levels({ assets, pair, accountId }: LevelsProps) {
       <Do
         kind="quiet"
         work={async () => {
-          const { withdrawn } = await market.withdrawLevels();
+          const { withdrawn } = await inTurn(() => market.withdrawLevels());
           changed('withdrawn', withdrawn);
         }}
       >
@@ -130,7 +138,7 @@ function Publish({ pair: { base, quote }, median, bid, ask }: PublishProps) {
   });
   const ids = { baseAssetId: base.id, quoteAssetId: quote.id };
   const put = async (levels: Parameters<typeof market.publishLevels>[0]['levels']) => {
-    const { published } = await market.publishLevels({ ...ids, levels });
+    const { published } = await inTurn(() => market.publishLevels({ ...ids, levels }));
     setSaid(
       text(levels.length === 0 ? 'console.levels.none' : 'console.levels.published', {
         count: published,
