@@ -1,8 +1,8 @@
 // The dev network's control server: gifts, blocks, time. Loopback only; every answer is JSON.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Queue } from '@parley/core/queue.ts';
 import { RefusedRequest } from '@parley/host/failure.ts';
 import type { Log } from '@parley/host/log.ts';
-import type { Queue } from '@parley/host/queue.ts';
 import type { Clock } from './clock.ts';
 import type { DevChain } from './dev-chain.ts';
 import { isSameAddress } from './faucet.ts';

@@ -2,10 +2,10 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Queue, queue } from '@parley/core/queue.ts';
 import { DevnetError } from '@parley/host/failure.ts';
 import { lockFolder } from '@parley/host/folder-lock.ts';
 import type { Log } from '@parley/host/log.ts';
-import { type Queue, queue } from '@parley/host/queue.ts';
 import { startAnvil } from './anvil.ts';
 import { bitcoinChain } from './bitcoin-chain.ts';
 import { startBitcoind } from './bitcoind.ts';

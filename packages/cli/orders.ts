@@ -2,7 +2,7 @@
 // goes: a line for each change, and one result an order.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { queue } from '@parley/host/queue.ts';
+import { queue } from '@parley/core/queue.ts';
 import { mayBeFunded } from '@parley/sdk/stores/store.ts';
 import type { OwnTrade } from '@parley/sdk/trade.ts';
 import { type OwnAsset, pinnedAsset, shownAmount } from '@parley/trader/assets.ts';

@@ -4,6 +4,7 @@
 
 import { pageLimit } from '@parley/core/limits.ts';
 import type { Millis } from '@parley/core/nominal.ts';
+import { queue } from '@parley/core/queue.ts';
 import { accept } from '@parley/sdk/agree.ts';
 import type { ParleyClient } from '@parley/sdk/client.ts';
 import { codeOf, messageOf, ParleyApiError } from '@parley/sdk/errors.ts';
@@ -230,13 +231,8 @@ export function createAccepting(input: AcceptingInput) {
     });
   };
 
-  let queue: Promise<void> = Promise.resolve();
   /** One decision at a time: the next one counts what this one has promised. */
-  const alone = (work: () => Promise<void>): Promise<void> => {
-    const run = queue.then(work);
-    queue = run.catch(() => undefined);
-    return run;
-  };
+  const alone = queue();
 
   const lookAt = (threadId: string) =>
     alone(async () => one(await client.thread(threadId, { signal })));

@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import type { ChainKey } from '@parley/core/families.ts';
 import type { BaseUnits, UnixSeconds } from '@parley/core/nominal.ts';
+import { queue } from '@parley/core/queue.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import { idShape } from '@parley/sdk/stores/entries.ts';
 import { jsonOf } from '@parley/trader/io.ts';
@@ -134,12 +135,12 @@ export async function openJournal(
     }
   };
   await forget();
-  let queue: Promise<void> = Promise.resolve();
+  const inTurn = queue();
   return {
     deals,
     damaged,
-    keep: (deal) => {
-      const run = queue.then(async () => {
+    keep: (deal) =>
+      inTurn(async () => {
         mustBeName(deal.threadId);
         mustBeOwn(deal, deals);
         // First: after a crash in between it ends once more, and its last line counts.
@@ -149,11 +150,8 @@ export async function openJournal(
         await files.write(deal.threadId, jsonOf(deal));
         deals.set(deal.threadId, deal);
         if (deal.endedAt !== null) await forget();
-      });
-      queue = run.catch(() => undefined);
-      return run;
-    },
-    close: () => queue,
+      }),
+    close: () => inTurn(async () => {}),
   };
 }
 

@@ -2,7 +2,7 @@
 // to the end of the swap.
 
 import { resolve } from 'node:path';
-import { queue } from '@parley/host/queue.ts';
+import { queue } from '@parley/core/queue.ts';
 import { messageOf } from '@parley/sdk/errors.ts';
 import type { Level } from '@parley/sdk/types.ts';
 import { catalogueOf } from '@parley/trader/assets.ts';

@@ -21,6 +21,7 @@ import {
 } from '@parley/chains/bitcoin/networks.ts';
 import { signBip322 } from '@parley/chains/bitcoin/proof.ts';
 import { larger } from '@parley/core/amounts.ts';
+import { queue } from '@parley/core/queue.ts';
 import type { EscrowTerms } from '@parley/core/terms.ts';
 import { p2wpkh, Transaction } from '@scure/btc-signer';
 import { SettleError } from '../errors.ts';
@@ -115,7 +116,7 @@ function bounded(source: CoinSource): CoinSource {
 
 function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): BitcoinCoins {
   const { script, source, spent } = own;
-  let queue: Promise<unknown> = Promise.resolve();
+  const inTurn = queue();
   const freeCoins = async (signal: AbortSignal) => {
     const coins = await source.coins(address, signal);
     return coins.filter((coin) => !spent.has(outpoint(coin)));
@@ -137,11 +138,7 @@ function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): Bitcoin
       const confirmed = (await source.confirmed?.(address, signal)) ?? sumOf(coins);
       return { spendable: sumOf(coins.filter((coin) => !spent.has(outpoint(coin)))), confirmed };
     },
-    signPayment: (payTo, amountSats, signal) => {
-      const run = queue.then(() => pay(payTo, amountSats, signal));
-      queue = run.catch(() => undefined);
-      return run;
-    },
+    signPayment: (payTo, amountSats, signal) => inTurn(() => pay(payTo, amountSats, signal)),
     reserve: (raw) => {
       for (const each of inputsOf(raw)) spent.add(outpoint(each));
     },

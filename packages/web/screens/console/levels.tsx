@@ -1,5 +1,6 @@
 // A pair's ladder, and the maker's own levels on it: published, renewed and taken back by one press.
 
+import { queue } from '@parley/core/queue.ts';
 import type { Asset, Level } from '@parley/sdk/types.ts';
 import { useState } from 'react';
 import { priceOf, useLevels, usePrice } from '../../market/answers.ts';
@@ -27,13 +28,8 @@ function bpsIn(typed: string): number | null {
   return bps >= 0 && bps <= most ? bps : null;
 }
 
-/** Changes of levels go one after another: a slow renewal would undo a withdrawal after it. */
-let last: Promise<unknown> = Promise.resolve();
-function inTurn<T>(change: () => Promise<T>): Promise<T> {
-  const turn = last.then(change, change);
-  last = turn;
-  return turn;
-}
+/** Changes of levels: a slow renewal would undo a withdrawal that came after it. */
+const inTurn = queue();
 
 type LevelsProps = {
   assets: readonly Asset[];
