@@ -4,7 +4,7 @@ import { ParleyError } from '@parley/core/errors.ts';
 import type { Party } from '@parley/core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox, type OutboxEntry } from '../db/outbox.ts';
-import { lockRfqs } from '../db/rfqs.ts';
+import { lockBareRfqs } from '../db/rfqs.ts';
 import { sharedRows } from '../db/shared-question.ts';
 import { findThread, findThreads, type Thread, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -43,7 +43,7 @@ function seenBy(callerId: string, thread: Thread | null, id: string): Thread {
 /** The thread of one of its parties, with its RFQ locked: neither of them changes now. */
 export async function lockThread(tx: Tx, callerId: string, id: string): Promise<Thread> {
   const seen = await readThread(tx, callerId, id);
-  await lockRfqs(tx, [seen.rfq.id]);
+  await lockBareRfqs(tx, [seen.rfq.id]);
   return readThread(tx, callerId, id);
 }
 

@@ -4,7 +4,7 @@
 import { ParleyError } from '@parley/core/errors.ts';
 import type { ClosedReason } from '@parley/core/events.ts';
 import type { Tx } from '../db/database.ts';
-import { lockRfqs } from '../db/rfqs.ts';
+import { lockBareRfqs } from '../db/rfqs.ts';
 import {
   findThreads,
   freeMakers,
@@ -79,7 +79,7 @@ export async function withdrawAny(
 
 async function lockOpen(tx: Tx, of: Parameters<typeof listOpenOf>[1], nowMs: number) {
   const open = await listOpenOf(tx, of);
-  await lockRfqs(tx, [...new Set(open.map((each) => each.rfqId))]);
+  await lockBareRfqs(tx, [...new Set(open.map((each) => each.rfqId))]);
   const threads = await findThreads(
     tx,
     open.map((each) => each.id),
