@@ -62,7 +62,12 @@ export async function runInRoot({ place, secrets, dev, work }: Given): Promise<s
   };
   const outer = ['unshare', '--mount', 'sh', '-c', mounts, 'sh', place, folder];
   const node = '/opt/parley/bin/node';
-  const flags = ['--max-old-space-size=1024', '--max-semi-space-size=24', '--no-minor-gc-task'];
+  const flags = [
+    '--max-old-space-size=1024',
+    '--max-semi-space-size=24',
+    '--no-minor-gc-task',
+    '--no-flush-bytecode',
+  ];
   const program = await started(
     [...outer, node, ...flags, '/opt/parley/apps/market/main.ts', '--json'],
     env,
