@@ -64,7 +64,7 @@ export const together: readonly (readonly string[])[] = [
 ].map((names) => names.map((name) => `verify/test/${name}.test.ts`));
 /** All load the same modules: a process for each sixteen took a minute of the processor more. */
 export const mostTogether = 80;
-/** What other files of its process began as they were loaded would wait for ever. */
+/** Passes and connections that other files began as they were loaded would wait for ever. */
 const stopsTimers = /mock\.timers\.enable\(\{ apis: \['setTimeout'/;
 const starting = /^before\(|^const .* = await start/m;
 /**
