@@ -2,6 +2,7 @@
 // a crash nor a node that is silent makes a second one.
 
 import { ParleyError } from '@parley/core/errors.ts';
+import { type Queue, queue } from '@parley/core/queue.ts';
 import type { Log } from '@parley/maker/log.ts';
 import type { Kept } from '@parley/sdk/stores/store.ts';
 import type { Payment } from '@parley/trader/paying/payment.ts';
@@ -133,8 +134,8 @@ export function createFaucet(parts: FaucetParts) {
         throw new Refused('no_gift', `the faucet has no such coin or token on "${asked.chain}"`);
       }
       const address = addressOf(payer, asked.address);
-      const queue = queues.get(gift.chain) as Turns;
-      return queue(() => give(gift, payer, asked, address));
+      const turn = queues.get(gift.chain) as Queue;
+      return turn(() => give(gift, payer, asked, address));
     },
     close: async (): Promise<void> => {
       await Promise.all(payers.map((each) => each.close()));
@@ -194,21 +195,17 @@ function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unreadable';
 }
 
-type Turns = <T>(task: () => Promise<T>) => Promise<T>;
-
 /** One after the other; throws `busy` where too many wait. */
-function turns(): Turns {
-  let last: Promise<unknown> = Promise.resolve();
+function turns(): Queue {
+  const inTurn = queue();
   let waiting = 0;
-  return <T>(task: () => Promise<T>) => {
+  return (task) => {
     if (waiting >= mostWaiting) {
       throw new Refused('busy', `${waiting} others wait for this chain`, { waiting });
     }
     waiting += 1;
-    const run = last.then(task).finally(() => {
+    return inTurn(task).finally(() => {
       waiting -= 1;
     });
-    last = run.catch(() => undefined);
-    return run;
   };
 }

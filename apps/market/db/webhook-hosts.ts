@@ -12,7 +12,7 @@ type HostSpending = {
   readonly limits: { readonly unknown: number; readonly known: number };
 };
 
-export type HostSpent = {
+type HostSpent = {
   readonly allowed: boolean;
   readonly answered: boolean;
   /** When the window ends. */

@@ -5,7 +5,8 @@
 // never answered 2xx gets few: the first that it answers makes it known. Each account has as few to
 // one that did, in any case, so that others who name a host cannot keep it from an account.
 
-import { type HostSpent, hostsAnswered, spendHost } from '../db/webhook-hosts.ts';
+import { queue } from '@parley/core/queue.ts';
+import { hostsAnswered, spendHost } from '../db/webhook-hosts.ts';
 import type { Deps } from '../ports/deps.ts';
 import { listOf } from '../settings/networks.ts';
 
@@ -43,13 +44,9 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
   const begun = counting(now);
 
   // One after the other: those that begin together are sent in the order of their events.
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = (host: string): Promise<HostSpent> => {
-    const spend = () => spendHost(db, { host, now: new Date(now()), limits: hostLimits });
-    const own = turn.then(spend, spend);
-    turn = own;
-    return own;
-  };
+  const inTurn = queue();
+  const spend = (host: string) =>
+    inTurn(() => spendHost(db, { host, now: new Date(now()), limits: hostLimits }));
 
   return {
     visit: ({ accountId, begins }) => {
@@ -61,7 +58,7 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
             if (hosts.has(each)) continue;
             hosts.add(each);
             if (!begins) continue;
-            const { allowed, answered, until } = await inTurn(each);
+            const { allowed, answered, until } = await spend(each);
             const own = begun(`${accountId} ${each}`);
             if (!allowed && !(answered && own <= hostLimits.unknown))
               throw new HostBusy(each, until);

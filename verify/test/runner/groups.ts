@@ -87,10 +87,9 @@ const belongs = (file: string) => together.findIndex((each) => each.includes(fil
  * The part of `mostTogether`; all of it for a file that is alone. Files that start something before
  * their tests take as long as two others, and those of whole markets as long as four.
  */
-function weightOf(root: string, file: string): number {
+function weightOf(file: string, whole: string): number {
   if (belongs(file) !== -1) return 1;
   if (file in seconds) return mostTogether;
-  const whole = readFileSync(join(root, file), 'utf8');
   const text = resetsClock.test(whole) ? whole.replaceAll('mock.timers', '') : whole;
   if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
   if (file.startsWith('verify/test/')) return 4;
@@ -124,9 +123,9 @@ export function groupsOf(root: string, files: readonly string[]): string[][] {
   const named = Object.keys(seconds).filter((file) => files.includes(file));
   // Backward: those of test/ take longest of the rest, and one at the end leaves a core idle.
   for (const file of [...named, ...files.filter((each) => !named.includes(each)).toReversed()]) {
-    const stopping = stopsTimers.test(readFileSync(join(root, file), 'utf8'));
-    const room = `${roomOf(file)}${stopping ? ', without timers' : ''}`;
-    const weight = weightOf(root, file);
+    const text = readFileSync(join(root, file), 'utf8');
+    const room = `${roomOf(file)}${stopsTimers.test(text) ? ', without timers' : ''}`;
+    const weight = weightOf(file, text);
     const others = open.get(room);
     if (others !== undefined && others.weight + weight <= mostTogether) {
       others.group.push(file);
